@@ -1,0 +1,155 @@
+"""Settings: what config.toml may say, merged with what the environment offers.
+
+Order: default < user file < environment discovery for what is still missing.
+Invariant: one load function; keys are named by variable, their values never stored or shown.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kova_ls.errors import SettingsError
+
+Api = Literal["openai-chat", "openai-responses", "anthropic", "gemini", "scripted"]
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True, protected_namespaces=()
+    )
+
+
+class ModelSettings(_Settings):
+    """One `[models.NAME]` table."""
+
+    api: Api
+    """How to talk to it."""
+    model: str = ""
+    """The provider's name of the model."""
+    base_url: str | None = None
+    """Address up to and without the method's own path; absent = the provider's own."""
+    api_key_env: str | None = None
+    """Name of the environment variable that holds the key."""
+    context_window: int = Field(default=0, ge=0)
+    """In tokens; 0 = unknown."""
+    max_output_tokens: int = Field(default=0, ge=0)
+    """Limit of one answer; 0 = the adapter's default."""
+    reasoning_effort: str | None = None
+    """Handed to providers that know it: `low`, `medium`, `high`."""
+    temperature: float | None = None
+    """Absent = the provider's default."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Sent with every request; not for keys."""
+    connect_timeout_s: float = Field(default=10.0, gt=0)
+    """For the connection."""
+    idle_timeout_s: float = Field(default=300.0, gt=0)
+    """Longest silence within an answer."""
+    max_retries: int = Field(default=4, ge=0)
+    """On overload and dropped connections."""
+    script: str | None = None
+    """`scripted` only: the file with the replies."""
+
+
+class Settings(_Settings):
+    """All of config.toml."""
+
+    default_model: str | None = None
+    """Name of a `[models.NAME]` table."""
+    models: dict[str, ModelSettings] = Field(default_factory=dict)
+    """By name."""
+    idle_exit_s: float = Field(default=600.0, gt=0)
+    """The engine ends after this time with no editor attached and no turn running."""
+    max_steps: int = Field(default=1000, gt=0)
+    """Model calls in one turn."""
+    dirty_documents: Literal["save", "warn", "refuse"] = "warn"
+    """What to do about unsaved documents before a shell command."""
+    instruction_files: tuple[str, ...] = ("AGENTS.md", "KOVA.md")
+    """Looked for in the workspace of a trusted editor."""
+    shell: str = "/bin/bash"
+    """Runs the commands."""
+
+
+def load(
+    kova_home: Path, env: Mapping[str, str], *, ollama_models: tuple[str, ...] = ()
+) -> Settings:
+    """Read `config.toml` and fill in what the environment offers.
+
+    A configured model wins; discovery adds `anthropic`, `openai`, `gemini` and `ollama` where
+    their keys (or a local server's models) are there and the name is free.
+    Raises: SettingsError naming file, key and what is expected.
+    """
+    path = kova_home / "config.toml"
+    try:
+        raw = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raw = {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}. Mend or remove it.") from error
+    try:
+        settings = Settings.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise SettingsError(f"{path}: {where or 'top level'}: {first['msg']}.") from error
+    models = dict(settings.models)
+    for name, model in discover(env, ollama_models).items():
+        models.setdefault(name, model)
+    default = settings.default_model
+    if default is not None and default not in models:
+        known = ", ".join(models) or "none"
+        raise SettingsError(
+            f"{path}: default_model names {default!r}, which is not configured (known: {known})."
+        )
+    if default is None and models:
+        default = next(iter(models))
+    return settings.model_copy(update={"models": models, "default_model": default})
+
+
+def discover(env: Mapping[str, str], ollama_models: tuple[str, ...] = ()) -> dict[str, ModelSettings]:
+    """Return the models that the environment offers without any file, best first."""
+    found: dict[str, ModelSettings] = {}
+    if env.get("ANTHROPIC_API_KEY"):
+        found["anthropic"] = ModelSettings(
+            api="anthropic",
+            model=env.get("ANTHROPIC_MODEL") or "claude-sonnet-4-5",
+            base_url=env.get("ANTHROPIC_BASE_URL") or None,
+            api_key_env="ANTHROPIC_API_KEY",
+            context_window=200_000,
+        )
+    if env.get("OPENAI_API_KEY"):
+        base = env.get("OPENAI_BASE_URL") or None
+        found["openai"] = ModelSettings(
+            api="openai-chat" if base else "openai-responses",
+            model=env.get("OPENAI_MODEL") or "gpt-5",
+            base_url=base,
+            api_key_env="OPENAI_API_KEY",
+            context_window=0 if base else 400_000,
+        )
+    if env.get("GEMINI_API_KEY"):
+        found["gemini"] = ModelSettings(
+            api="gemini",
+            model=env.get("GEMINI_MODEL") or "gemini-2.5-pro",
+            api_key_env="GEMINI_API_KEY",
+            context_window=1_048_576,
+        )
+    for number, model in enumerate(ollama_models):
+        name = "ollama" if number == 0 else f"ollama/{model}"
+        found[name] = ModelSettings(
+            api="openai-chat", model=model, base_url="http://127.0.0.1:11434/v1"
+        )
+    return found
+
+
+def api_key(model: ModelSettings, env: Mapping[str, str]) -> str | None:
+    """Return the key from the environment, or None."""
+    return (env.get(model.api_key_env) or None) if model.api_key_env else None
+
+
+def home(env: Mapping[str, str]) -> Path:
+    """Return `KOVA_HOME`, by default `~/.kova`."""
+    value = env.get("KOVA_HOME")
+    return Path(value) if value else Path(env.get("HOME") or os.path.expanduser("~")) / ".kova"

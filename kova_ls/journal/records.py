@@ -1,0 +1,387 @@
+"""The facts a session's journal holds, and that editors are told.
+
+Each record is one event: `type` is the event's type, the fields are its payload. `private_fields`
+stay on disk (what the model was told, provider data) and never travel.
+Invariant: records are only ever added to; a field is added optional, never renamed or retyped.
+"""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from kova_ls.values import (
+    Answer,
+    Approval,
+    Failure,
+    InputPart,
+    Item,
+    QuestionRequest,
+    Usage,
+    Value,
+)
+from kova_ls.vocabulary import ApprovalLevel, ItemStatus, Mode, RootSource, StopReason
+
+VERSION = 1
+"""Of the record shapes; `upgrade.py` lifts older ones."""
+
+
+class Record(Value):
+    """Base of all records; the store adds `seq` and `at` to each line."""
+
+    private_fields: ClassVar[frozenset[str]] = frozenset()
+
+
+class SessionCreated(Record):
+    """First record of every journal."""
+
+    type: Literal["session.created"] = "session.created"
+    """Tag."""
+    version: int = VERSION
+    """Of the record shapes."""
+    session_id: str
+    """Opaque id."""
+    epoch: str
+    """Changes only when a journal is rewritten."""
+    workspace: str | None
+    """`file:` URI of the permission workspace; null when the session has none."""
+    title: str
+    """Shown in lists."""
+    mode: Mode
+    """May it change things?"""
+    level: ApprovalLevel
+    """Must it ask?"""
+    model: str
+    """Name in the configuration."""
+    trusted: bool = False
+    """The creating editor trusted the folder."""
+    parent_id: str | None = None
+    """Session that started this one."""
+
+
+class SessionConfigured(Record):
+    """Mode, level or model changed; absent fields did not."""
+
+    type: Literal["session.configured"] = "session.configured"
+    """Tag."""
+    mode: Mode
+    """Now in force."""
+    level: ApprovalLevel
+    """Now in force."""
+    model: str
+    """Now in force."""
+    by: str
+    """Client name, or `plan_exit`."""
+
+
+class SessionRenamed(Record):
+    """The title changed."""
+
+    type: Literal["session.renamed"] = "session.renamed"
+    """Tag."""
+    title: str
+    """The new title."""
+    by: str
+    """Client name, or `engine` for a title made from the first prompt."""
+
+
+class SessionArchived(Record):
+    """The session left or re-entered the usual list."""
+
+    type: Literal["session.archived"] = "session.archived"
+    """Tag."""
+    archived: bool
+    """False when it was taken back."""
+
+
+class QueuedPrompt(Value):
+    """A prompt that waits for the running turn to end."""
+
+    prompt_id: str
+    """Given by the client or made here."""
+    turn_id: str
+    """The turn it will become."""
+    input: tuple[InputPart, ...]
+    """As given."""
+    client: str | None = None
+    """Name of the editor it came from."""
+
+
+class QueueUpdated(Record):
+    """The prompts that wait, all of them, in order."""
+
+    type: Literal["queue.updated"] = "queue.updated"
+    """Tag."""
+    queue: tuple[QueuedPrompt, ...]
+    """Empty when none waits."""
+
+
+class TurnStarted(Record):
+    """A prompt began to be worked on."""
+
+    type: Literal["turn.started"] = "turn.started"
+    """Tag."""
+    turn_id: str
+    """Opaque id."""
+    prompt_id: str
+    """The same id again returns the same turn."""
+    client: str | None = None
+    """Name of the editor it came from."""
+    client_id: str | None = None
+    """Id of the editor's window."""
+
+
+class TurnSuspended(Record):
+    """The turn waits for a person."""
+
+    type: Literal["turn.suspended"] = "turn.suspended"
+    """Tag."""
+    turn_id: str
+    """Which turn."""
+    waiting_for: str
+    """Approval id or question id."""
+
+
+class TurnResumed(Record):
+    """The turn goes on."""
+
+    type: Literal["turn.resumed"] = "turn.resumed"
+    """Tag."""
+    turn_id: str
+    """Which turn."""
+    recovered: bool = False
+    """True when the engine was restarted in between."""
+
+
+class TurnCompleted(Record):
+    """The turn ended. Always after every item and step of it ended."""
+
+    type: Literal["turn.completed"] = "turn.completed"
+    """Tag."""
+    turn_id: str
+    """Which turn."""
+    stop_reason: StopReason
+    """Why it ended."""
+    usage: Usage = Usage()
+    """Of the session so far."""
+    error: Failure | None = None
+    """When it failed."""
+    stopped: tuple[str, ...] = ()
+    """What an interrupt stopped."""
+
+
+class StepStarted(Record):
+    """A model call began."""
+
+    type: Literal["step.started"] = "step.started"
+    """Tag."""
+    turn_id: str
+    """Which turn."""
+    step_id: str
+    """Opaque id."""
+    number: int
+    """Counts from 1 within the turn."""
+    model: str
+    """Name in the configuration."""
+
+
+class CallRequest(Value):
+    """A tool call as the model asked for it."""
+
+    call_id: str
+    """Ours, unique in the session."""
+    provider_id: str
+    """The provider's id, sent back with the result."""
+    tool: str
+    """Name as the model wrote it."""
+    arguments: str
+    """JSON text as the model wrote it."""
+    opaque: dict[str, Any] | None = None
+    """What the provider wants back with the call, such as a thought signature."""
+
+
+class ModelReplied(Record):
+    """The model's answer is complete; its calls are judged next."""
+
+    private_fields: ClassVar[frozenset[str]] = frozenset({"calls", "opaque", "text", "reasoning"})
+    type: Literal["model.replied"] = "model.replied"
+    """Tag."""
+    turn_id: str
+    """Which turn."""
+    step_id: str
+    """Which step."""
+    text: str = ""
+    """What it said."""
+    reasoning: str = ""
+    """What it thought, as far as shown."""
+    opaque: tuple[dict[str, Any], ...] = ()
+    """Provider data that must be sent back: signed or encrypted reasoning."""
+    api: str = ""
+    """Which adapter `opaque` belongs to."""
+    calls: tuple[CallRequest, ...] = ()
+    """In order."""
+    finish_reason: str | None = None
+    """In the provider's words."""
+    usage: Usage = Usage()
+    """Of this call."""
+    first_token_ms: float | None = None
+    """From the request to the first piece of the answer."""
+
+
+class StepCompleted(Record):
+    """A step ended: the answer came and every call in it ended, or it was cut short."""
+
+    type: Literal["step.completed"] = "step.completed"
+    """Tag."""
+    turn_id: str
+    """Which turn."""
+    step_id: str
+    """Which step."""
+    usage: Usage = Usage()
+    """Of this step's model call."""
+    finish_reason: str | None = None
+    """In the provider's words; `interrupted` or `failed` when cut short by us."""
+    first_token_ms: float | None = None
+    """From the request to the first piece of the answer."""
+    error: Failure | None = None
+    """When the model call failed."""
+
+
+class ItemStarted(Record):
+    """A transcript entry appeared."""
+
+    type: Literal["item.started"] = "item.started"
+    """Tag."""
+    turn_id: str | None = None
+    """Which turn."""
+    step_id: str | None = None
+    """Which step."""
+    item: Item
+    """As far as it is known."""
+
+
+class ItemUpdated(Record):
+    """A waiting call began to run."""
+
+    type: Literal["item.updated"] = "item.updated"
+    """Tag."""
+    turn_id: str | None = None
+    """Which turn."""
+    item_id: str
+    """Which item."""
+    status: ItemStatus
+    """How far it is."""
+
+
+class ItemCompleted(Record):
+    """A transcript entry ended; `item` is the whole of it."""
+
+    private_fields: ClassVar[frozenset[str]] = frozenset({"result", "context"})
+    type: Literal["item.completed"] = "item.completed"
+    """Tag."""
+    turn_id: str | None = None
+    """Which turn."""
+    step_id: str | None = None
+    """Which step."""
+    item: Item
+    """The whole entry."""
+    result: str | None = None
+    """A tool call: what the model is told."""
+    context: tuple[str, ...] = ()
+    """A user message: what was put into the context for its mentions."""
+
+
+class ApprovalRequested(Record):
+    """A call waits for a person's yes."""
+
+    type: Literal["approval.requested"] = "approval.requested"
+    """Tag."""
+    approval: Approval
+    """The card."""
+
+
+class ApprovalResolved(Record):
+    """A card was answered, withdrawn or replaced."""
+
+    type: Literal["approval.resolved"] = "approval.resolved"
+    """Tag."""
+    approval_id: str
+    """Which card."""
+    turn_id: str
+    """Which turn."""
+    decision: str
+    """One of the card's decisions, or `cancelled`, `superseded`, `allowed`, `blocked`."""
+    resolved_by: str
+    """Client name, `level`, `mode`, `interrupt` or `engine`."""
+    feedback: str | None = None
+    """What the person said with it; goes to the model."""
+    option: str | None = None
+    """Plan cards: the chosen approach."""
+
+
+class QuestionRequested(Record):
+    """The turn waits for answers."""
+
+    type: Literal["question.requested"] = "question.requested"
+    """Tag."""
+    request: QuestionRequest
+    """The questions."""
+
+
+class QuestionResolved(Record):
+    """Questions were answered, declined or withdrawn."""
+
+    type: Literal["question.resolved"] = "question.resolved"
+    """Tag."""
+    question_id: str
+    """Which request."""
+    turn_id: str
+    """Which turn."""
+    answers: tuple[Answer, ...] = ()
+    """Empty when declined."""
+    outcome: Literal["answered", "declined", "cancelled"]
+    """What became of it."""
+    resolved_by: str
+    """Client name, `interrupt` or `engine`."""
+
+
+class RootsChanged(Record):
+    """The writable roots changed."""
+
+    type: Literal["roots.changed"] = "roots.changed"
+    """Tag."""
+    roots: tuple["RootEntry", ...]
+    """All that count now."""
+
+
+class RootEntry(Value):
+    """A folder outside the workspace that counts as inside."""
+
+    uri: str
+    """`file:` URI."""
+    source: RootSource
+    """Where it comes from."""
+
+
+AnyRecord = Annotated[
+    SessionCreated
+    | SessionConfigured
+    | SessionRenamed
+    | SessionArchived
+    | QueueUpdated
+    | TurnStarted
+    | TurnSuspended
+    | TurnResumed
+    | TurnCompleted
+    | StepStarted
+    | ModelReplied
+    | StepCompleted
+    | ItemStarted
+    | ItemUpdated
+    | ItemCompleted
+    | ApprovalRequested
+    | ApprovalResolved
+    | QuestionRequested
+    | QuestionResolved
+    | RootsChanged,
+    Field(discriminator="type"),
+]

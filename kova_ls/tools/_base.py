@@ -1,0 +1,277 @@
+"""What a tool is and what it is given.
+
+A tool declares its effects, never asks for permission, and returns a result for every input.
+Invariant: the context serves only what the effects declared; reaching further is an error.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from kova_ls.permission.effects import Effect, ReadPath, WritePath
+from kova_ls.values import Answer, Block, FileChange, Option, Question, Todo
+from kova_ls.vocabulary import ToolKind
+
+
+class Args(BaseModel):
+    """Base of argument models; field docstrings are what the model reads."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedPath:
+    """A path as the call named it and as the disk has it."""
+
+    asked: str
+    """Absolute, `..` and `.` gone lexically, links not followed."""
+    path: str
+    """Absolute, links followed, case as the disk has it; the last parts may not exist."""
+    exists: bool
+
+    def reads(self, *, is_tree: bool = False) -> ReadPath:
+        """Return the effect of looking at it."""
+        return ReadPath(self.path, self.asked, is_tree=is_tree)
+
+    def writes(self) -> WritePath:
+        """Return the effect of creating or changing it."""
+        return WritePath(self.path, self.asked, "modify" if self.exists else "create")
+
+
+Resolve = Callable[[str], ResolvedPath]
+"""Resolve a path named by the model: absolute, `~`-led, or relative to the workspace."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A text file as read, with what is needed to write it back unchanged in form."""
+
+    text: str
+    """Line ends as they are (`\\r\\n` kept), without byte order mark."""
+    encoding: str
+    """Python codec name."""
+    has_bom: bool
+    source: Literal["editor", "disk"]
+    """Whose text it is: an open document's or the file's."""
+    digest: str
+    """Of `text`; a write based on it is refused when the text moved."""
+    version: int | None = None
+    """The open document's version."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """What a command did."""
+
+    exit_code: int | None
+    """None when it was stopped."""
+    output: str
+    """Both streams as they came, decoded; at most the preview: head and tail."""
+    hidden_bytes: int
+    """Bytes between head and tail that `output` leaves out."""
+    output_ref: str | None
+    """The whole output, when some is hidden."""
+    output_path: str | None
+    """The file behind `output_ref`, which the model may `read`."""
+    timed_out: bool
+    duration_s: float
+    stopped_pids: tuple[int, ...] = ()
+    """Process group killed at the end of time or on interrupt."""
+
+
+class Workspace(Protocol):
+    """Files, limited to the paths that the call declared."""
+
+    root: str | None
+    """The permission workspace, resolved."""
+
+    async def read_text(self, path: str, *, max_bytes: int = 50_000_000) -> TextFile:
+        """Read a text file; open documents as the editor has them.
+
+        Raises: ToolError for a missing file, a folder, a binary or a too large file.
+        """
+        ...
+
+    async def read_bytes(self, path: str, *, max_bytes: int = 50_000_000) -> bytes:
+        """Read a file's bytes from the disk. Raises: ToolError."""
+        ...
+
+    async def write_text(
+        self, path: str, text: str, *, like: TextFile | None = None
+    ) -> FileChange:
+        """Create or replace a file, atomically, with the form (encoding, BOM, mode) of `like`.
+
+        With `like` the write is refused when the file's text is no longer `like.text`.
+        Raises: ToolError; the file is then as it was.
+        """
+        ...
+
+    def display(self, path: str) -> str:
+        """Return the path as people and the model should see it: relative inside the workspace."""
+        ...
+
+    def overlays(self, tree: str) -> dict[str, str]:
+        """Return path -> text of the open documents below `tree` that differ from the disk."""
+        ...
+
+    def uri(self, path: str) -> str:
+        """Return the `file:` URI."""
+        ...
+
+
+class ToolContext(Protocol):
+    """What a running call may use."""
+
+    call_id: str
+    workspace: Workspace
+    shell_env: dict[str, str]
+    """Environment for programs it starts."""
+    todos: tuple[Todo, ...]
+    """The session's task list."""
+    plan_path: str
+    """The session's plan file."""
+    answer: "Reply | None"
+    """What the person said, for tools with `asks`."""
+
+    def resolve(self, path: str) -> ResolvedPath:
+        """Resolve as the effects did."""
+        ...
+
+    def emit(self, text: str) -> None:
+        """Show a piece of output at once; not stored."""
+        ...
+
+    async def run_command(
+        self, command: str, *, cwd: str, timeout_s: float, preview_bytes: int = 30_000
+    ) -> CommandResult:
+        """Run a declared command in the shell, streaming its output through `emit`."""
+        ...
+
+    async def run_program(
+        self, argv: Sequence[str], *, cwd: str, timeout_s: float, max_bytes: int
+    ) -> tuple[int, bytes, bool]:
+        """Run one of our own helper programs (ripgrep): exit code, stdout, was it cut."""
+        ...
+
+    def save_output(self, data: bytes, *, name: str = "output") -> tuple[str, str]:
+        """Keep a large output; returns its `outputRef` and its path."""
+        ...
+
+    def set_todos(self, todos: tuple[Todo, ...]) -> None:
+        """Replace the session's task list."""
+        ...
+
+    def open_file(self, path: str, line_no: int | None) -> str:
+        """Ask the editor to show a file; says what became of it. Raises: ToolError."""
+        ...
+
+    def open_panel(
+        self, kind: str, title: str, *, markdown: str | None = None, data: Any = None
+    ) -> str:
+        """Ask the editor to show a panel; says what became of it. Raises: ToolError."""
+        ...
+
+    def set_mode_agent(self) -> None:
+        """Leave mode `plan`; for plan_exit after the person's yes."""
+        ...
+
+
+class ToolError(Exception):
+    """A call failed in a way the model can act on; the text says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What became of a call."""
+
+    text: str
+    """What the model is told."""
+    display: tuple[Block, ...] = ()
+    """What people are shown."""
+    is_error: bool = False
+    output_ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskQuestions:
+    """Questions to the person; the turn waits."""
+
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskPlan:
+    """A plan to be approved; the turn waits. Decisions: approve, reject, rejectAndExit, revise."""
+
+    markdown: str
+    options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the person said to an ask."""
+
+    decision: str
+    """`answered`, `declined`, or a plan card's decision."""
+    answers: tuple[Answer, ...] = ()
+    option: str | None = None
+    feedback: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a write would do, computed before anyone is asked."""
+
+    files: tuple[FileChange, ...]
+    digests: dict[str, str] = field(default_factory=dict[str, str])
+    """Resolved path -> digest of the text the diff was computed from (empty text: new file)."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool: the file's `TOOL`."""
+
+    name: str
+    kind: ToolKind
+    args: type[Args]
+    description: str
+    """What the model reads: short, what it does and its limits."""
+    effects: Callable[[Any, Resolve], list[Effect]]
+    """Pure but for path resolution; may be called many times."""
+    run: Callable[[Any, ToolContext], Awaitable[ToolResult]]
+    title: Callable[[Any], str]
+    """One line for people: `Read src/a.py`."""
+    asks: Callable[[Any, ToolContext], Awaitable[AskQuestions | AskPlan]] | None = None
+    """For tools whose very purpose is to ask the person."""
+    preview: Callable[[Any, ToolContext], Awaitable[Preview]] | None = None
+    """For tools that change files: the diffs for the card."""
+    aliases: tuple[str, ...] = ()
+    """Accepted when called, not advertised."""
+
+    def schema(self) -> dict[str, Any]:
+        """Return the arguments' JSON Schema as the model is given it."""
+        return _tidy(self.args.model_json_schema())
+
+
+def _tidy(schema: dict[str, Any]) -> dict[str, Any]:
+    """Drop what costs tokens and says nothing: titles, the class docstring."""
+    schema.pop("description", None)
+    return _untitled(schema)
+
+
+def _untitled(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {
+            key: (
+                {name: _untitled(value) for name, value in child.items()}
+                if key in ("properties", "$defs")
+                else _untitled(child)
+            )
+            for key, child in node.items()  # pyright: ignore[reportUnknownVariableType]
+            if not (key == "title" and isinstance(child, str))
+        }
+    if isinstance(node, list):
+        return [_untitled(child) for child in node]  # pyright: ignore[reportUnknownVariableType]
+    return node
