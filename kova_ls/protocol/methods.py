@@ -3,7 +3,16 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from kova_ls.protocol import approval, catalog, event, panel, permission, session, turn
+from kova_ls.protocol import (
+    approval,
+    catalog,
+    engine,
+    event,
+    panel,
+    permission,
+    session,
+    turn,
+)
 from kova_ls.protocol._base import Empty, WireModel
 
 
@@ -132,6 +141,18 @@ METHODS: dict[str, Method] = {
         ),
         _ask("kova/model/list", catalog.CatalogParams, catalog.ModelListResult, "List models."),
         _ask("kova/tool/list", catalog.CatalogParams, catalog.ToolListResult, "List tools."),
+        _ask(
+            "kova/engine/status",
+            Empty,
+            engine.EngineStatusResult,
+            "Say what the engine is doing, and for whom.",
+        ),
+        _ask(
+            "kova/engine/stop",
+            engine.EngineStopParams,
+            engine.EngineStopResult,
+            "End the engine; with running turns only when forced.",
+        ),
         _tell("kova/event", event.Event, "A fact or a delta of a followed session."),
         _tell(
             "kova/resyncRequired",
