@@ -6,6 +6,7 @@ Invariant: the context serves only what the effects declared; reaching further i
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -79,6 +80,8 @@ class CommandResult:
     duration_s: float
     stopped_pids: tuple[int, ...] = ()
     """Process group killed at the end of time or on interrupt."""
+    background_group: int | None = None
+    """Process group of what it left running in the background."""
 
 
 class Workspace(Protocol):
@@ -98,9 +101,7 @@ class Workspace(Protocol):
         """Read a file's bytes from the disk. Raises: ToolError."""
         ...
 
-    async def write_text(
-        self, path: str, text: str, *, like: TextFile | None = None
-    ) -> FileChange:
+    async def write_text(self, path: str, text: str, *, like: TextFile | None = None) -> FileChange:
         """Create or replace a file, atomically, with the form (encoding, BOM, mode) of `like`.
 
         With `like` the write is refused when the file's text is no longer `like.text`.
@@ -152,7 +153,10 @@ class ToolContext(Protocol):
     async def run_program(
         self, argv: Sequence[str], *, cwd: str, timeout_s: float, max_bytes: int
     ) -> tuple[int, bytes, bool]:
-        """Run one of our own helper programs (ripgrep): exit code, stdout, was it cut."""
+        """Run one of our own helper programs (ripgrep): exit code, output, was it cut.
+
+        The output is stdout, or stderr when nothing came there.
+        """
         ...
 
     def save_output(self, data: bytes, *, name: str = "output") -> tuple[str, str]:
@@ -239,14 +243,14 @@ class Tool:
     description: str
     """What the model reads: short, what it does and its limits."""
     effects: Callable[[Any, Resolve], list[Effect]]
-    """Pure but for path resolution; may be called many times."""
+    """Pure but for path resolution; may be called many times. Raises: ToolError for a bad path."""
     run: Callable[[Any, ToolContext], Awaitable[ToolResult]]
     title: Callable[[Any], str]
     """One line for people: `Read src/a.py`."""
     asks: Callable[[Any, ToolContext], Awaitable[AskQuestions | AskPlan]] | None = None
-    """For tools whose very purpose is to ask the person."""
+    """For tools whose very purpose is to ask the person. Raises: ToolError when it cannot."""
     preview: Callable[[Any, ToolContext], Awaitable[Preview]] | None = None
-    """For tools that change files: the diffs for the card."""
+    """For tools that change files: the diffs for the card. Raises: ToolError as `run` would."""
     aliases: tuple[str, ...] = ()
     """Accepted when called, not advertised."""
 
@@ -255,23 +259,49 @@ class Tool:
         return _tidy(self.args.model_json_schema())
 
 
+def reports_errors(
+    run: Callable[[Any, ToolContext], Awaitable[ToolResult]],
+) -> Callable[[Any, ToolContext], Awaitable[ToolResult]]:
+    """Turn a ToolError of `run` into the result that tells the model."""
+
+    @wraps(run)
+    async def running(args: Any, ctx: ToolContext) -> ToolResult:
+        try:
+            return await run(args, ctx)
+        except ToolError as error:
+            return ToolResult(str(error), is_error=True)
+
+    return running
+
+
 def _tidy(schema: dict[str, Any]) -> dict[str, Any]:
-    """Drop what costs tokens and says nothing: titles, the class docstring."""
-    schema.pop("description", None)
-    return _untitled(schema)
+    """Drop what costs tokens and says nothing: titles, class docstrings, nulls, references."""
+    shapes: dict[str, Any] = schema.pop("$defs", {})
+    return _plain(schema, shapes)
 
 
-def _untitled(node: Any) -> Any:
-    if isinstance(node, dict):
-        return {
-            key: (
-                {name: _untitled(value) for name, value in child.items()}
-                if key in ("properties", "$defs")
-                else _untitled(child)
-            )
-            for key, child in node.items()  # pyright: ignore[reportUnknownVariableType]
-            if not (key == "title" and isinstance(child, str))
-        }
+def _plain(node: Any, shapes: dict[str, Any]) -> Any:
     if isinstance(node, list):
-        return [_untitled(child) for child in node]  # pyright: ignore[reportUnknownVariableType]
-    return node
+        return [_plain(child, shapes) for child in node]  # pyright: ignore[reportUnknownVariableType]
+    if not isinstance(node, dict):
+        return node
+    seen: dict[str, Any] = dict(node)  # pyright: ignore[reportUnknownArgumentType]
+    name = str(seen.pop("$ref", "")).removeprefix("#/$defs/")
+    if name:
+        seen = shapes[name] | seen
+    kinds = [kind for kind in seen.get("anyOf", ()) if kind != {"type": "null"}]
+    if len(kinds) == 1:
+        del seen["anyOf"]
+        return _plain(kinds[0] | seen, shapes)
+    if "properties" in seen:
+        seen.pop("description", None)
+    return {
+        key: (
+            {field: _plain(value, shapes) for field, value in child.items()}
+            if key == "properties"
+            else _plain(child, shapes)
+        )
+        for key, child in seen.items()
+        if not (key == "title" and isinstance(child, str))
+        and not (key == "default" and child is None)
+    }
