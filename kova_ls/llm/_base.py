@@ -119,6 +119,9 @@ class ModelReply:
 
     text: str = ""
     reasoning: str = ""
+    """All that was shown as reasoning, a summary included."""
+    reasoning_summary: str = ""
+    """The end of `reasoning` that is the provider's summary and not the reasoning itself."""
     calls: tuple[ModelCall, ...] = ()
     incomplete_calls: tuple[IncompleteCall, ...] = ()
     opaque: tuple[dict[str, Any], ...] = ()

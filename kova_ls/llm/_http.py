@@ -1,0 +1,257 @@
+"""Call a model over HTTP: one client per adapter, streamed bytes, retries.
+
+Order: an answer's pieces reach the sink as they arrive, before `call` returns.
+Invariant: a call is not repeated once a piece of the answer was shown or a tool call was
+complete; what arrived is then returned with its error, since a piece cannot be taken back.
+Invariant: cancelling closes the connection at once.
+"""
+
+import asyncio
+import random
+import ssl
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Literal
+from urllib.parse import urlsplit
+
+import httpx
+
+from kova_ls.config import ModelSettings
+from kova_ls.errors import AdapterFailure
+from kova_ls.llm._base import Decoder, ModelReply, OnRetry, Sink
+from kova_ls.llm._failure import Endpoint, classify, error_of, no_key
+from kova_ls.vocabulary import Outcome
+
+_FIRST_WAIT_S = 0.5
+_LONGEST_BACKOFF_S = 30.0
+_LONGEST_WAIT_S = 120.0
+"""A provider that asks for a longer wait is not waited for."""
+_ERROR_BODY_BYTES = 1_000_000
+
+Sleep = Callable[[float], Awaitable[object]]
+
+
+class HttpCaller:
+    """Posts to one URL and reads the streamed answer."""
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        url: str,
+        *,
+        api_key: str | None,
+        key_header: tuple[str, str],
+        headers: dict[str, str] | None = None,
+        needs_key: bool,
+        transport: httpx.AsyncBaseTransport | None = None,
+        sleep: Sleep = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """`key_header`: name and prefix of the header that carries the key."""
+        self.where = Endpoint(
+            url=url,
+            model=settings.model,
+            key_env=settings.api_key_env,
+            has_key=api_key is not None,
+            secrets=tuple(filter(None, (api_key, *settings.headers.values()))),
+        )
+        self._settings = settings
+        self._misses_key = api_key is None and (needs_key or settings.api_key_env is not None)
+        self._sleep = sleep
+        self._jitter = jitter
+        sent = {
+            "content-type": "application/json",
+            "accept": "text/event-stream",
+            "accept-encoding": "identity",
+            "user-agent": "kova-ls",
+            **(headers or {}),
+        }
+        if api_key is not None:
+            sent[key_header[0]] = key_header[1] + api_key
+        sent.update({name.lower(): value for name, value in settings.headers.items()})
+        self._headers = sent
+        self._transport = transport
+        self._client: httpx.AsyncClient | None = None
+
+    async def call(
+        self,
+        build: Callable[[], bytes],
+        open_decoder: Callable[[Endpoint], Decoder],
+        sink: Sink,
+        on_retry: OnRetry,
+        *,
+        adapt: Callable[[AdapterFailure], bool] | None = None,
+    ) -> ModelReply:
+        """Post the body that `build` gives and return the whole answer.
+
+        `adapt` may change what `build` gives after a rejected request and returns True when
+        that is worth a second try; each such change happens once, without a wait.
+        Raises: AdapterFailure when no usable answer came.
+        """
+        if self._misses_key:
+            raise no_key(self.where)
+        attempt = 0
+        while True:
+            try:
+                return await self._once(build(), open_decoder, sink)
+            except AdapterFailure as failure:
+                if adapt is not None and failure.code == "badRequest" and adapt(failure):
+                    continue
+                attempt += 1
+                wait_s = self._wait_s(attempt, failure)
+                if wait_s is None:
+                    raise
+                on_retry(attempt, wait_s, failure)
+            await self._sleep(wait_s)
+
+    async def close(self) -> None:
+        """Give back connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    def _wait_s(self, attempt: int, failure: AdapterFailure) -> float | None:
+        """Return how long to wait before the next try; None to give up."""
+        if not failure.retryable or attempt > self._settings.max_retries:
+            return None
+        if failure.retry_after_s is not None:
+            asked_s = failure.retry_after_s
+            return asked_s if asked_s <= _LONGEST_WAIT_S else None
+        backoff_s = min(_FIRST_WAIT_S * 2 ** (attempt - 1), _LONGEST_BACKOFF_S)
+        return backoff_s * (1 - 0.25 * self._jitter())
+
+    async def _once(
+        self, body: bytes, open_decoder: Callable[[Endpoint], Decoder], sink: Sink
+    ) -> ModelReply:
+        decoder = open_decoder(self.where)
+        was_shown = False
+        broken: AdapterFailure | None = None
+        try:
+            async with self._opened().stream("POST", self.where.url, content=body) as response:
+                if response.status_code != 200:
+                    raise await self._rejected(response)
+                encoding = response.headers.get("content-encoding", "identity")
+                chunks = response.aiter_raw() if encoding == "identity" else response.aiter_bytes()
+                feed = decoder.feed
+                async for chunk in chunks:
+                    for kind, piece in feed(chunk):
+                        was_shown = True
+                        sink(kind, piece)
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+            broken = self._network_failure(error)
+        reply = decoder.finish()
+        if not was_shown:
+            self._show(reply, sink)
+        return self._judge(reply, broken)
+
+    def _judge(self, reply: ModelReply, broken: AdapterFailure | None) -> ModelReply:
+        """Return what is usable; raise when nothing is."""
+        if broken is not None and reply.outcome is Outcome.TRUNCATED:
+            reply = replace(reply, error=broken)
+        is_failure = reply.outcome in (Outcome.ERROR, Outcome.TRUNCATED)
+        if is_failure and reply.error and not (reply.text or reply.reasoning or reply.calls):
+            raise reply.error
+        usage = reply.usage.model_copy(
+            update={
+                "context_tokens": reply.usage.input_tokens + reply.usage.output_tokens,
+                "context_window": self._settings.context_window,
+            }
+        )
+        return replace(reply, usage=usage)
+
+    @staticmethod
+    def _show(reply: ModelReply, sink: Sink) -> None:
+        """Show an answer that came in one piece, outside any event."""
+        shown: tuple[tuple[Literal["reasoning", "text"], str], ...] = (
+            ("reasoning", reply.reasoning),
+            ("text", reply.text),
+        )
+        for kind, piece in shown:
+            if piece:
+                sink(kind, piece)
+
+    async def _rejected(self, response: httpx.Response) -> AdapterFailure:
+        body = bytearray()
+        async for piece in response.aiter_bytes():
+            body += piece
+            if len(body) > _ERROR_BODY_BYTES:
+                break
+        return classify(
+            error_of(bytes(body)),
+            self.where,
+            status=response.status_code,
+            headers=response.headers,
+        )
+
+    def _network_failure(self, error: Exception) -> AdapterFailure:
+        where = self.where
+        if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
+            return AdapterFailure(
+                "badRequest",
+                f"{where.url!r} is no address of a server. "
+                "Let base_url in config.toml begin with http:// or https://.",
+            )
+        if isinstance(error, httpx.ReadTimeout):
+            return AdapterFailure(
+                "timedOut",
+                f"{where.host} sent nothing for {self._settings.idle_timeout_s:g} s. "
+                "Try again, or raise idle_timeout_s of this model in config.toml.",
+                retryable=True,
+            )
+        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+            if where.is_local:
+                return AdapterFailure(
+                    "noNetwork",
+                    f"Nothing answers at {_address(where.url)}: is the server running? "
+                    "Start it, or correct base_url in config.toml.",
+                )
+            return AdapterFailure(
+                "noNetwork",
+                f"{where.host} cannot be reached ({type(error).__name__}). "
+                "Check the network, the proxy and base_url.",
+                retryable=True,
+            )
+        if isinstance(error, httpx.DecodingError):
+            return AdapterFailure(
+                "badAnswer",
+                f"{where.host} sent bytes that cannot be decompressed. Check base_url.",
+            )
+        return AdapterFailure(
+            "brokenStream",
+            f"The connection to {where.host} broke ({type(error).__name__}). Try again.",
+            retryable=True,
+        )
+
+    def _opened(self) -> httpx.AsyncClient:
+        if self._client is None:
+            self._client = httpx.AsyncClient(
+                headers=self._headers,
+                timeout=httpx.Timeout(
+                    self._settings.idle_timeout_s, connect=self._settings.connect_timeout_s
+                ),
+                limits=httpx.Limits(max_keepalive_connections=4, keepalive_expiry=30.0),
+                # Loading the certificates costs time and memory that plain HTTP does not need;
+                # a context without any would refuse every server.
+                verify=(
+                    ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+                    if self.where.url.startswith("http://")
+                    else True
+                ),
+                trust_env=not self.where.is_local,
+                transport=self._transport,
+            )
+        return self._client
+
+
+def _address(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def join_url(base: str, path: str) -> str:
+    """Append a method's path to a base address that may already end with the path's beginning."""
+    base = base.rstrip("/")
+    first = path.strip("/").split("/")[0]
+    if base.endswith("/" + first):
+        base = base[: -len(first) - 1]
+    return f"{base}/{path.strip('/')}"

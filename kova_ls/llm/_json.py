@@ -1,0 +1,32 @@
+"""Look into JSON values whose shape is not known."""
+
+from typing import Any, cast
+
+import orjson
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """Return the object itself, or an empty one for anything else."""
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return the list itself, or an empty one for anything else."""
+    return cast(list[Any], value) if isinstance(value, list) else []
+
+
+def parse_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object in `text`, or None."""
+    try:
+        value: Any = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return cast(dict[str, Any], value) if isinstance(value, dict) else None
+
+
+def count(usage: dict[str, Any], *path: str) -> int:
+    """Return a number somewhere in a usage object, 0 when it is not there."""
+    found: Any = usage
+    for key in path:
+        found = as_object(found).get(key)
+    return int(found) if isinstance(found, int | float) and not isinstance(found, bool) else 0

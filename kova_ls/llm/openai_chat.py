@@ -1,0 +1,390 @@
+"""Talk to OpenAI's chat completions and to everything that speaks them.
+
+Order: reasoning goes back under the name it came with, only beside tool calls, since some
+servers demand it there and others refuse it elsewhere.
+Source: OpenAI API reference, "Chat Completions"; the dialects of DeepSeek, Groq, Kimi, Mistral,
+OpenRouter, Ollama, vLLM and llama.cpp as seen on the wire.
+"""
+
+import hashlib
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from kova_ls.config import ModelSettings
+from kova_ls.errors import AdapterFailure
+from kova_ls.llm._base import (
+    AssistantMessage,
+    ImageContent,
+    Message,
+    ModelReply,
+    ModelRequest,
+    OnRetry,
+    Sink,
+    TextContent,
+    ToolSpec,
+    UserMessage,
+)
+from kova_ls.llm._decoding import OpenCall, StreamDecoder, settle, stream_error
+from kova_ls.llm._failure import ANYWHERE, Endpoint
+from kova_ls.llm._http import HttpCaller, join_url
+from kova_ls.llm._json import as_list, count
+from kova_ls.values import Usage
+from kova_ls.vocabulary import Outcome
+
+APIS = ("openai-chat",)
+
+_DEFAULT_BASE = "https://api.openai.com/v1"
+_LENGTH = frozenset({"length", "max_tokens", "model_length"})
+_REFUSED = frozenset({"content_filter", "refusal", "safety", "sensitive"})
+_FAILED = frozenset({"error", "insufficient_system_resource", "network_error"})
+_REASONING_FIELDS = ("reasoning_content", "reasoning")
+
+
+class Decoder(StreamDecoder):
+    """Reads the chunks of one answer."""
+
+    def __init__(self, where: Endpoint = ANYWHERE) -> None:
+        super().__init__(where)
+        self._calls: list[OpenCall] = []
+        self._by_index: dict[Any, OpenCall] = {}
+        self._refused: list[str] = []
+        self._reasoning_field = ""
+        self._details: list[dict[str, Any]] = []
+
+    def _take(self, name: bytes, value: dict[str, Any]) -> None:
+        choices = value.get("choices")
+        if choices:
+            choice = choices[0]
+            delta = choice.get("delta")
+            if delta is None:
+                delta = choice.get("message")
+            if delta:
+                self._take_delta(delta)
+            if (finish := choice.get("finish_reason")) is not None:
+                self._finish_reason = finish
+        if usage := value.get("usage"):
+            self._raw_usage = usage
+        elif groq := value.get("x_groq"):
+            if isinstance(groq.get("usage"), dict):
+                self._raw_usage = groq["usage"]
+            if groq.get("error"):
+                self._fail(groq["error"])
+        if not choices and (error := stream_error(value, name)) is not None:
+            self._fail(error)
+        elif choices and value.get("error"):
+            self._fail(value["error"])
+
+    def _take_delta(self, delta: dict[str, Any]) -> None:
+        if len(delta) > 1 or "content" not in delta:
+            self._take_reasoning(delta)
+            if refusal := delta.get("refusal"):
+                self._refused.append(refusal)
+        content = delta.get("content")
+        if content:
+            if isinstance(content, str):
+                self._say(content)
+            else:
+                self._take_parts(content)
+        for call in delta.get("tool_calls") or ():
+            self._take_call(call)
+        if legacy := delta.get("function_call"):
+            self._take_call({"index": "function_call", "function": legacy})
+
+    def _take_reasoning(self, delta: dict[str, Any]) -> None:
+        said = ""
+        for key in _REASONING_FIELDS:
+            found = delta.get(key)
+            if found and isinstance(found, str):
+                said = found
+                self._reasoning_field = self._reasoning_field or key
+                break
+        for detail in delta.get("reasoning_details") or ():
+            self._merge_detail(detail)
+            if not said and "reasoning" not in delta and "reasoning_content" not in delta:
+                said = detail.get("text") or detail.get("summary") or ""
+        if said:
+            self._think(said)
+
+    def _merge_detail(self, detail: dict[str, Any]) -> None:
+        last = self._details[-1] if self._details else None
+        same = ("type", "index")
+        if last is None or any(last.get(key) != detail.get(key) for key in same):
+            self._details.append(dict(detail))
+            return
+        for key, part in detail.items():
+            if key in ("text", "summary", "data") and isinstance(part, str):
+                last[key] = (last.get(key) or "") + part
+            elif part is not None:
+                last[key] = part
+
+    def _take_parts(self, parts: Any) -> None:
+        for part in parts:
+            if part.get("type") == "text" and part.get("text"):
+                self._say(part["text"])
+            elif part.get("type") == "thinking":
+                for piece in as_list(part.get("thinking")):
+                    if piece.get("text"):
+                        self._think(piece["text"])
+            elif part.get("type") == "refusal" and part.get("refusal"):
+                self._refused.append(part["refusal"])
+
+    def _take_call(self, delta: dict[str, Any]) -> None:
+        function: dict[str, Any] = delta.get("function") or {}
+        identity = delta.get("id") or ""
+        name = function.get("name") or ""
+        index = delta.get("index")
+        call = self._by_index.get(index) if index is not None else self._latest(identity)
+        # Some servers number every call 0: another id together with a name is another call.
+        if call is None or (identity and name and call.id and identity != call.id):
+            call = OpenCall()
+            self._calls.append(call)
+            if index is not None:
+                self._by_index[index] = call
+        call.id = call.id or identity
+        if name and name != call.name and not call.pieces:
+            call.name += name
+        if extra := delta.get("extra_content"):
+            call.opaque = {"extra_content": extra}
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            call.pieces.append(orjson.dumps(arguments).decode())
+        elif arguments:
+            call.pieces.append(arguments)
+
+    def _latest(self, identity: str) -> OpenCall | None:
+        """Return the call that a piece without an index continues."""
+        if not self._calls:
+            return None
+        if not identity:
+            return self._calls[-1]
+        return next((call for call in self._calls if call.id == identity), None)
+
+    def _conclude(self) -> ModelReply:
+        finish = self._finish_reason
+        outcome, error = Outcome.COMPLETE, None
+        if finish is None and not self._has_end:
+            outcome = Outcome.TRUNCATED
+        elif finish in _FAILED:
+            self._fail({"message": f"the answer ended with {finish!r}"}, is_said=False)
+        elif self._refused or finish in _REFUSED:
+            outcome, error = Outcome.REFUSED, self._refusal("".join(self._refused))
+        elif finish in _LENGTH:
+            outcome = Outcome.LENGTH
+        calls, incomplete = settle(
+            self._calls, was_cut=outcome is not Outcome.COMPLETE or self._error is not None
+        )
+        raw = self._raw_usage
+        return ModelReply(
+            text="".join(self._text),
+            reasoning="".join(self._reasoning),
+            calls=calls,
+            incomplete_calls=incomplete,
+            opaque=self._opaque(),
+            finish_reason=finish,
+            raw_usage=raw,
+            usage=usage_of(raw) if raw else Usage(),
+            error=error,
+            outcome=outcome,
+        )
+
+    def _opaque(self) -> tuple[dict[str, Any], ...]:
+        if self._details:
+            return ({"reasoning_details": self._details},)
+        if self._reasoning_field:
+            return ({self._reasoning_field: "".join(self._reasoning)},)
+        return ()
+
+
+def usage_of(raw: dict[str, Any]) -> Usage:
+    """Translate a usage object of any dialect."""
+    cached = (
+        count(raw, "prompt_tokens_details", "cached_tokens")
+        or count(raw, "prompt_cache_hit_tokens")
+        or count(raw, "cached_tokens")
+    )
+    cost = raw.get("cost")
+    tokens = (count(raw, "prompt_tokens"), count(raw, "completion_tokens"))
+    return Usage(
+        input_tokens=tokens[0],
+        output_tokens=tokens[1],
+        cached_tokens=cached,
+        cache_write_tokens=count(raw, "prompt_tokens_details", "cache_write_tokens"),
+        context_tokens=sum(tokens),
+        cost=float(cost) if isinstance(cost, int | float) else None,
+    )
+
+
+class ChatAdapter:
+    """One model behind a chat completions endpoint."""
+
+    api = "openai-chat"
+
+    def __init__(self, settings: ModelSettings, caller: HttpCaller) -> None:
+        self._settings = settings
+        self._caller = caller
+        self._is_openai = urlsplit(caller.where.url).hostname == "api.openai.com"
+        self._limit_field = "max_completion_tokens" if self._is_openai else "max_tokens"
+        self._dropped: set[str] = set()
+        self._head: tuple[str, tuple[ToolSpec, ...], frozenset[str], bytes] | None = None
+
+    def encode(self, message: Message) -> bytes:
+        """Return one message, or one per tool result, as JSON."""
+        if isinstance(message, UserMessage):
+            return orjson.dumps({"role": "user", "content": _content(message)})
+        if isinstance(message, AssistantMessage):
+            return self._encode_assistant(message)
+        return b",".join(
+            orjson.dumps(
+                {"role": "tool", "tool_call_id": self._id(output.call_id), "content": output.text}
+            )
+            for output in message.outputs
+        )
+
+    async def run(self, request: ModelRequest, sink: Sink, on_retry: OnRetry) -> ModelReply:
+        """Call the model once."""
+        return await self._caller.call(
+            lambda: self._body(request), Decoder, sink, on_retry, adapt=self._adapt
+        )
+
+    async def close(self) -> None:
+        """Give back connections."""
+        await self._caller.close()
+
+    def _encode_assistant(self, message: AssistantMessage) -> bytes:
+        if not message.text and not message.calls:
+            return b""
+        encoded: dict[str, Any] = {"role": "assistant", "content": message.text or None}
+        is_own = message.api == self.api
+        if message.calls:
+            encoded["tool_calls"] = [
+                {
+                    "id": self._id(call.id),
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": call.arguments or "{}"},
+                    **((call.opaque or {}) if is_own else {}),
+                }
+                for call in message.calls
+            ]
+            if is_own:
+                for item in message.opaque:
+                    encoded.update(item)
+        return orjson.dumps(encoded)
+
+    def _id(self, identity: str) -> str:
+        """Shorten the ids of other providers, of which OpenAI takes 40 characters."""
+        if self._is_openai and len(identity) > 40:
+            return "call_" + hashlib.sha256(identity.encode()).hexdigest()[:32]
+        return identity
+
+    def _body(self, request: ModelRequest) -> bytes:
+        tail = b"]}"
+        if self._is_openai and request.session_id and "prompt_cache_key" not in self._dropped:
+            tail = b'],"prompt_cache_key":' + orjson.dumps(request.session_id) + b"}"
+        messages = b",".join(filter(None, request.messages))
+        if "reasoning_content" in self._dropped:
+            messages = _without_reasoning(messages)
+        head = self._head_of(request)
+        if not messages:
+            head = head.removesuffix(b",")
+        return head + messages + tail
+
+    def _head_of(self, request: ModelRequest) -> bytes:
+        key = (request.system, request.tools, frozenset(self._dropped))
+        if self._head is not None and self._head[:3] == key:
+            return self._head[3]
+        settings = self._settings
+        head: dict[str, Any] = {
+            "model": settings.model,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "temperature": settings.temperature,
+            "reasoning_effort": settings.reasoning_effort,
+            self._limit_field: settings.max_output_tokens or None,
+            "tools": [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": tool.name,
+                        "description": tool.description,
+                        "parameters": tool.schema,
+                    },
+                }
+                for tool in request.tools
+            ]
+            or None,
+        }
+        kept = {
+            name: value
+            for name, value in head.items()
+            if value is not None and name not in self._dropped
+        }
+        encoded = orjson.dumps(kept)[:-1] + b',"messages":['
+        if request.system:
+            encoded += orjson.dumps({"role": "system", "content": request.system}) + b","
+        self._head = (*key, encoded)
+        return encoded
+
+    def _adapt(self, failure: AdapterFailure) -> bool:
+        """Leave out what this server does not know and names in its refusal."""
+        said = failure.message
+        if self._limit_field == "max_tokens" and "max_completion_tokens" in said:
+            self._limit_field, self._head = "max_completion_tokens", None
+            return True
+        for name in ("stream_options", "prompt_cache_key", "temperature", "reasoning_effort"):
+            if name in said and name not in self._dropped:
+                self._dropped.add(name)
+                return True
+        marks = ("reasoning_content", "reasoning_details", "extra_content", "'reasoning'")
+        if any(mark in said for mark in marks) and "reasoning_content" not in self._dropped:
+            # DeepSeek and Kimi complain about a missing one: then nothing is gained by dropping.
+            if "must" in said or "missing" in said:
+                return False
+            self._dropped.add("reasoning_content")
+            return True
+        return False
+
+
+def _content(message: UserMessage) -> Any:
+    if not any(isinstance(part, ImageContent) for part in message.content):
+        return "\n\n".join(
+            part.text for part in message.content if isinstance(part, TextContent) and part.text
+        )
+    return [
+        {"type": "text", "text": part.text}
+        if isinstance(part, TextContent)
+        else {
+            "type": "image_url",
+            "image_url": {"url": f"data:{part.mime_type};base64,{part.data}"},
+        }
+        for part in message.content
+        if isinstance(part, ImageContent) or part.text
+    ]
+
+
+def _without_reasoning(messages: bytes) -> bytes:
+    """Take another server's reasoning out of encoded messages."""
+    fields = ("reasoning_content", "reasoning", "reasoning_details")
+    kept: list[dict[str, Any]] = []
+    for message in orjson.loads(b"[" + messages + b"]"):
+        for name in fields:
+            message.pop(name, None)
+        for call in message.get("tool_calls") or ():
+            call.pop("extra_content", None)
+        kept.append(message)
+    return orjson.dumps(kept)[1:-1]
+
+
+def open_adapter(settings: ModelSettings, api_key: str | None, **seams: Any) -> ChatAdapter:
+    """Open the adapter. `seams`: `transport`, `sleep`, `jitter` of HttpCaller, for tests."""
+    base = settings.base_url or _DEFAULT_BASE
+    caller = HttpCaller(
+        settings,
+        join_url(base, "chat/completions"),
+        api_key=api_key,
+        key_header=("authorization", "Bearer "),
+        needs_key=settings.base_url is None,
+        **seams,
+    )
+    return ChatAdapter(settings, caller)
