@@ -4,6 +4,9 @@ from typing import Any
 
 from kova_ls.protocol._base import WireModel
 
+ENVELOPE_FIELDS = frozenset({"type", "turn_id", "step_id", "item_id"})
+"""Fields of a record that the event itself carries, and its payload therefore does not."""
+
 
 class Event(WireModel):
     """One `kova/event`.
@@ -32,7 +35,7 @@ class Event(WireModel):
     type: str
     """A past fact, such as `turn.started`; unknown ones are ignored."""
     payload: dict[str, Any]
-    """By type: see the record of that type in journal.schema.json."""
+    """By type: see `x-events` in openrpc.json."""
 
 
 class DeltaPayload(WireModel):
