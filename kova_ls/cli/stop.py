@@ -1,0 +1,84 @@
+"""`kova-ls stop`: end the engine.
+
+Invariant: never starts an engine; running turns are interrupted only when the person said so.
+"""
+
+from collections.abc import Sequence
+
+from kova_ls.cli.arguments import DONE, FAILED, Parser
+from kova_ls.cli.client import Client, Find
+from kova_ls.cli.client import find as find_engine
+from kova_ls.cli.console import Console, keys_of
+from kova_ls.cli.status import greet
+from kova_ls.cli.terminal import shown
+from kova_ls.errors import DaemonUnavailable
+from kova_ls.protocol.engine import EngineStopResult
+
+
+def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int:
+    """Ask the engine to end; exit code 1 when turns run and nobody said to stop them."""
+    parser = Parser(console, "stop", "End the engine. Nothing announced is lost.")
+    parser.add_argument("--force", action="store_true", help="interrupt running turns first")
+    options = parser.parse_args(argv)
+    sock = find(console.env)
+    if sock is None:
+        console.print("No engine is running.")
+        return DONE
+    client = Client(sock)
+    try:
+        greet(client)
+        result = _stop(client, is_forced=options.force)
+        if not result.stopping:
+            titles = ", ".join(shown(title) for title in result.running)
+            console.say(f"Turns are running: {titles}.")
+            if not _confirmed(console):
+                console.complain("Not stopped. `kova-ls stop --force` interrupts them first.")
+                return FAILED
+            _stop(client, is_forced=True)
+        _wait_for_end(client)
+    finally:
+        client.close()
+    console.print("The engine has ended.")
+    return DONE
+
+
+def end_engine(client: Client) -> None:
+    """End an engine whatever it does, and wait for its end."""
+    try:
+        greet(client)
+        _stop(client, is_forced=True)
+        _wait_for_end(client)
+    except DaemonUnavailable:
+        pass
+    finally:
+        client.close()
+
+
+def _stop(client: Client, *, is_forced: bool) -> EngineStopResult:
+    answer = client.request("kova/engine/stop", {"force": is_forced})
+    return EngineStopResult.model_validate(answer)
+
+
+def _wait_for_end(client: Client) -> None:
+    try:
+        while True:
+            client.inbox.clear()
+            client.pump()
+    except DaemonUnavailable:
+        return
+
+
+def _confirmed(console: Console) -> bool:
+    with keys_of(console) as keys:
+        if keys is None:
+            return False
+        console.talk.write("Interrupt them? [y]es  [n]o ")
+        console.talk.flush()
+        with keys.by_key():
+            key = ""
+            while key not in ("y", "n"):
+                key = keys.key().lower()
+                if not key:
+                    return False
+        console.say({"y": "yes", "n": "no"}[key])
+        return key == "y"
