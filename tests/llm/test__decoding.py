@@ -1,0 +1,132 @@
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kova_ls.llm import STREAM_FORMATS, decode, decode_http_error
+from kova_ls.llm._decoding import MADE_ID, OpenCall, settle
+from tests.llm.wire import data, decoded
+
+STREAMS = Path(__file__).parents[2].parent / "shared" / "streams"
+
+
+def recordings() -> list[dict[str, Any]]:
+    manifest = STREAMS / "manifest.jsonl"
+    if not manifest.exists():
+        return []
+    return [json.loads(line) for line in manifest.read_text().splitlines()]
+
+
+def test_the_recordings_are_there_in_ci():
+    if not recordings() and not os.environ.get("CI"):
+        pytest.skip("no recordings beside this folder")
+    assert len(recordings()) >= 12
+
+
+@pytest.mark.parametrize("recording", recordings(), ids=lambda one: one["file"])
+def test_a_recording_decodes_to_what_it_says(recording: dict[str, Any]):
+    body = (STREAMS / recording["file"]).read_bytes()
+    if recording["format"] == "http-error":
+        got = decode_http_error(json.loads(body)["body_text"].encode())
+    else:
+        got = decoded(recording["format"], body)
+    expected = {"incomplete_tool_calls": [], **recording["expected"]}
+    assert got == {key: expected.get(key, got[key]) for key in got}
+
+
+def test_calls_are_parted_by_whether_their_arguments_are_whole():
+    calls = [
+        OpenCall("a", "read", ['{"x"', ":1}"]),
+        OpenCall("b", "read", []),
+        OpenCall("c", "read", ['{"x']),
+        OpenCall("d", "read", ["[1]"]),
+        OpenCall("e", "", ["{}"]),
+        OpenCall("f", "read", [" "]),
+    ]
+    complete, incomplete = settle(calls, was_cut=False)
+    assert [(call.id, call.arguments) for call in complete] == [
+        ("a", '{"x":1}'),
+        ("b", ""),
+        ("f", " "),
+    ]
+    assert [call.id for call in incomplete] == ["c", "d", "e"]
+    assert [call.id for call in settle(calls, was_cut=True)[1]] == ["c", "d", "e", "f"]
+
+
+def test_a_call_without_an_id_is_given_one():
+    (call,), _ = settle([OpenCall("", "read", ["{}"])], was_cut=False)
+    assert call.id.startswith(MADE_ID)
+
+
+@pytest.mark.parametrize("form", STREAM_FORMATS)
+def test_a_page_instead_of_a_stream_is_no_answer(form: str):
+    got = decoded(form, b"<!DOCTYPE html>\n<html>\n<p>Log in</p>\n</html>")
+    assert got["outcome"] == "error"
+    assert got["error"] == {"message": "<!DOCTYPE html> <html> <p>Log in</p> </html>"}
+
+
+@pytest.mark.parametrize("form", STREAM_FORMATS)
+def test_an_error_as_plain_json_is_an_error(form: str):
+    body = json.dumps({"error": {"code": 503, "message": "Loading"}}, indent=1).encode()
+    got = decoded(form, body)
+    assert (got["outcome"], got["error"]) == ("error", {"code": 503, "message": "Loading"})
+
+
+@pytest.mark.parametrize("form", STREAM_FORMATS)
+def test_an_empty_body_is_truncated(form: str):
+    got = decoded(form, b"")
+    assert (got["outcome"], got["error"], got["tool_calls"]) == ("truncated", None, [])
+
+
+@pytest.mark.parametrize("form", STREAM_FORMATS)
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"choices": [7]},
+        {"choices": [{"delta": {"tool_calls": [3]}}]},
+        {"type": "content_block_delta", "delta": 4},
+        {"type": "response.output_text.delta"},
+        {"type": "response.output_item.added", "item": "x"},
+        {"candidates": [{"content": {"parts": ["x"]}}]},
+        {"candidates": 5},
+    ],
+)
+def test_an_unforeseen_shape_never_raises(form: str, odd: Any):
+    assert decode(form, [data(odd)])["outcome"] in ("error", "truncated")
+
+
+def test_an_error_line_is_an_error():
+    got = decoded("openai-chat", b'error: {"code":500,"message":"boom"}\n\n')
+    assert (got["outcome"], got["error"]) == ("error", {"code": 500, "message": "boom"})
+
+
+def test_half_a_surrogate_pair_does_not_break_the_stream():
+    body = b'data: {"choices":[{"delta":{"content":"a\\ud83d"},"finish_reason":"stop"}]}\n\n'
+    assert decoded("openai-chat", body)["text"] == "a?"
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 600) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                "choices delta content tool_calls function arguments name id index error type "
+                "message usage item response output candidates parts text functionCall".split()
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(STREAM_FORMATS), st.lists(VALUES, max_size=4))
+def test_no_stream_of_json_ever_raises(form: str, values: list[Any]):
+    assert decode(form, [data(*values)])["outcome"]

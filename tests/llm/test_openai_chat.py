@@ -1,0 +1,369 @@
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from kova_ls.llm._base import AssistantMessage, ModelCall, TextContent, UserMessage
+from kova_ls.llm.openai_chat import open_adapter, usage_of
+from kova_ls.values import Usage
+from tests.llm.wire import Played, bodies, call, conversation, data, decoded, settings
+
+DONE = b"data: [DONE]\n\n"
+USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+
+
+def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **more: Any) -> Any:
+    return {"choices": [{"index": 0, "delta": delta or {}, "finish_reason": finish}], **more}
+
+
+def piece(index: int | None, identity: Any, name: Any, arguments: Any) -> dict[str, Any]:
+    function = {"name": name, "arguments": arguments}
+    call = {"index": index, "id": identity, "type": "function", "function": function}
+    return {"tool_calls": [{key: value for key, value in call.items() if value is not None}]}
+
+
+def read(*chunks: Any, end: bytes = DONE) -> dict[str, Any]:
+    return decoded("openai-chat", data(*chunks) + end)
+
+
+def called(identity: str | None, name: str, **arguments: Any) -> dict[str, Any]:
+    return {"id": identity, "name": name, "arguments": arguments}
+
+
+def test_text_reasoning_and_usage_are_collected():
+    got = read(
+        {"choices": [], "prompt_filter_results": []},
+        chunk({"role": "assistant", "content": ""}),
+        chunk({"content": None, "reasoning_content": "hm"}),
+        chunk({"content": "a"}),
+        chunk({"content": "b"}, usage=None),
+        chunk({}, "stop"),
+        {"choices": [], "usage": USAGE},
+    )
+    assert got == {
+        "text": "ab",
+        "reasoning": "hm",
+        "tool_calls": [],
+        "incomplete_tool_calls": [],
+        "finish_reason": "stop",
+        "usage": USAGE,
+        "error": None,
+        "outcome": "complete",
+    }
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        [piece(1, "c", "read", ""), piece(1, None, None, '{"p"'), piece(1, None, None, ":1}")],
+        [piece(0, "c", "read", '{"p":'), piece(0, "", "", "1}")],
+        [piece(None, "c", "read", '{"p":'), piece(None, None, None, "1}")],
+        [piece(None, "c", "read", '{"p":'), piece(None, "c", None, "1}")],
+        [piece(0, "c", "read", {"p": 1})],
+        [piece(0, "c", "re", ""), piece(0, None, "ad", '{"p":1}')],
+        [piece(0, "c", "read", '{"p"'), piece(0, "other", None, ":1}")],
+    ],
+)
+def test_one_call_in_every_dialect(deltas: list[dict[str, Any]]):
+    got = read(*map(chunk, deltas), chunk({}, "tool_calls"))
+    assert got["tool_calls"] == [called("c", "read", p=1)]
+    assert got["outcome"] == "complete"
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        [piece(0, "a", "x", "{}"), piece(1, "b", "y", "")],
+        [piece(0, "a", "x", ""), piece(0, "b", "y", "")],
+        [piece(None, "a", "x", "{}"), piece(None, "b", "y", "{}")],
+        [piece(3, "a", "x", ""), piece(5, "b", "y", ""), piece(3, None, None, "{}")],
+        [
+            {
+                "tool_calls": piece(0, "a", "x", "{}")["tool_calls"]
+                + piece(1, "b", "y", "{}")["tool_calls"]
+            }
+        ],
+    ],
+)
+def test_two_calls_in_every_dialect(deltas: list[dict[str, Any]]):
+    got = read(*map(chunk, deltas), chunk({}, "stop"))
+    assert got["tool_calls"] == [called("a", "x"), called("b", "y")]
+
+
+def test_a_call_without_an_id_is_told_without_one():
+    assert read(chunk(piece(0, None, "x", "{}"), "tool_calls"))["tool_calls"] == [called(None, "x")]
+
+
+def test_the_old_function_call_is_a_call():
+    got = read(
+        chunk({"function_call": {"name": "x", "arguments": "{"}}),
+        chunk({"function_call": {"arguments": "}"}}, "function_call"),
+    )
+    assert got["tool_calls"] == [called(None, "x")]
+
+
+@pytest.mark.parametrize("finish", ["length", None, "tool_calls"])
+def test_a_call_cut_off_in_its_arguments_is_incomplete(finish: str | None):
+    got = read(chunk(piece(0, "a", "x", '{"p": "ha')), chunk({}, finish), end=b"")
+    assert got["tool_calls"] == []
+    assert got["incomplete_tool_calls"] == [{"id": "a", "name": "x", "arguments": '{"p": "ha'}]
+    assert got["outcome"] == {"length": "length", None: "truncated"}.get(finish, "complete")
+
+
+def test_only_the_last_call_of_an_answer_cut_off_may_lack_its_arguments():
+    got = read(chunk(piece(0, "a", "x", "")), chunk(piece(1, "b", "y", "")), end=b"")
+    assert [one["id"] for one in got["tool_calls"]] == ["a"]
+    assert [one["id"] for one in got["incomplete_tool_calls"]] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "end", "outcome"),
+    [
+        ([chunk({"content": "a"})], b"", "truncated"),
+        ([chunk({"content": "a"})], DONE, "complete"),
+        ([chunk({"content": "a"}, "stop")], b"", "complete"),
+        ([chunk({"content": "a"}, "length")], DONE, "length"),
+        ([chunk({"content": "a"}, "content_filter")], DONE, "refused"),
+        ([chunk({"content": "a"}, "error")], DONE, "error"),
+        ([chunk({"content": "a"}, "insufficient_system_resource")], DONE, "error"),
+    ],
+)
+def test_the_outcome_follows_the_end(chunks: list[Any], end: bytes, outcome: str):
+    got = read(*chunks, end=end)
+    assert (got["outcome"], got["text"], got["error"]) == (outcome, "a", None)
+
+
+ERROR = {"code": 502, "message": "upstream"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        data(chunk({"content": "a"}, "length"), {"error": ERROR}) + DONE,
+        data(chunk({"content": "a"}, "length"), chunk({}, "error", error=ERROR)),
+        data(chunk({"content": "a"}, "length")) + b"event: error\n" + data({"error": ERROR}),
+        data(chunk({"content": "a"}, "length")) + b"event: error\n" + data(ERROR),
+        data(chunk({"content": "a"}, "length"), {"choices": [], "x_groq": {"error": ERROR}}),
+        data(chunk({"content": "a"}, "length")) + b'{"error":\n {"code":502,"message":"upstream"}}',
+    ],
+)
+def test_an_error_within_the_stream_wins(body: bytes):
+    got = decoded("openai-chat", body)
+    assert (got["outcome"], got["error"], got["text"]) == ("error", ERROR, "a")
+    assert got["finish_reason"] in ("length", "error")
+
+
+def test_an_error_that_names_itself_is_an_error():
+    said = {"object": "error", "message": "too long", "code": 400}
+    assert read(said)["error"] == said
+
+
+def test_a_refusal_is_no_text():
+    got = read(chunk({"refusal": "I can't"}), chunk({"refusal": " do that."}), chunk({}, "stop"))
+    assert (got["outcome"], got["text"], got["error"]) == ("refused", "", None)
+
+
+def test_usage_may_hide_under_another_name():
+    got = read(chunk({"content": "a"}, "stop", x_groq={"id": "1", "usage": USAGE}))
+    assert got["usage"] == USAGE
+    assert read(chunk({}, "stop", usage=USAGE))["usage"] == USAGE
+
+
+def test_reasoning_comes_under_many_names():
+    details = [{"type": "reasoning.text", "index": 0, "text": "hm"}]
+    for delta in (
+        {"reasoning": "hm", "reasoning_details": details},
+        {"reasoning_details": details},
+        {"reasoning_content": "hm", "reasoning": "hm"},
+        {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]},
+    ):
+        assert read(chunk(delta), chunk({"content": [{"type": "text", "text": "a"}]}, "stop")) == {
+            "text": "a",
+            "reasoning": "hm",
+            "tool_calls": [],
+            "incomplete_tool_calls": [],
+            "finish_reason": "stop",
+            "usage": None,
+            "error": None,
+            "outcome": "complete",
+        }
+
+
+def test_an_answer_in_one_piece_is_read():
+    message = {"role": "assistant", "content": "a", **piece(None, "c", "x", "{}")}
+    whole = {"object": "chat.completion", "usage": USAGE}
+    whole["choices"] = [{"index": 0, "message": message, "finish_reason": "tool_calls"}]
+    got = decoded("openai-chat", json.dumps(whole).encode())
+    assert (got["text"], got["tool_calls"], got["usage"]) == ("a", [called("c", "x")], USAGE)
+
+
+def test_usage_of_every_dialect():
+    assert usage_of({**USAGE, "prompt_tokens_details": {"cached_tokens": 3}, "cost": 0.5}) == Usage(
+        input_tokens=5, output_tokens=2, cached_tokens=3, context_tokens=7, cost=0.5
+    )
+    assert usage_of({**USAGE, "prompt_cache_hit_tokens": 4}).cached_tokens == 4
+    assert usage_of({**USAGE, "cached_tokens": 4}).cached_tokens == 4
+
+
+async def test_the_request_of_a_conversation():
+    model = settings("openai-chat", max_output_tokens=100, temperature=0.5)
+    opaque = ({"reasoning_content": "hm"},)
+    body = await bodies(
+        open_adapter, model, data(chunk({}, "stop")), conversation("openai-chat", opaque)
+    )
+    arguments = ['{"path":"a"}', "{}"]
+    assert body == {
+        "model": "m-1",
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "temperature": 0.5,
+        "max_tokens": 100,
+        "tools": [
+            {
+                "type": "function",
+                "function": {
+                    "name": "read",
+                    "description": "Read a file.",
+                    "parameters": {
+                        "type": "object",
+                        "properties": {"path": {"type": "string"}},
+                        "required": ["path"],
+                    },
+                },
+            }
+        ],
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "What is this?"},
+                    {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}},
+                ],
+            },
+            {
+                "role": "assistant",
+                "content": "I look.",
+                "tool_calls": [
+                    {
+                        "id": f"call_{at}",
+                        "type": "function",
+                        "function": {"name": "read", "arguments": arguments[at - 1]},
+                    }
+                    for at in (1, 2)
+                ],
+                "reasoning_content": "hm",
+            },
+            {"role": "tool", "tool_call_id": "call_1", "content": "alpha"},
+            {"role": "tool", "tool_call_id": "call_2", "content": "no path given"},
+            {"role": "assistant", "content": "It is alpha."},
+            {"role": "user", "content": "Thanks."},
+        ],
+    }
+
+
+async def test_the_reasoning_of_another_api_stays_away():
+    opaque = ({"reasoning_content": "hm"},)
+    body = await bodies(
+        open_adapter,
+        settings("openai-chat"),
+        data(chunk({}, "stop")),
+        conversation("gemini", opaque),
+    )
+    assert "reasoning_content" not in str(body)
+
+
+async def test_reasoning_and_call_extras_make_the_round():
+    deltas = [
+        {"reasoning": "h", "reasoning_details": [{"type": "t", "index": 0, "text": "h"}]},
+        {"reasoning_details": [{"type": "t", "index": 0, "text": "m", "signature": "s"}]},
+        {"reasoning_details": [{"type": "e", "index": 1, "data": "x"}]},
+        {"tool_calls": [{**piece(0, "c", "x", "{}")["tool_calls"][0], "extra_content": {"g": 1}}]},
+    ]
+    server = Played(data(*map(chunk, deltas), chunk({}, "tool_calls")), data(chunk({}, "stop")))
+    made = await call(open_adapter(settings("openai-chat"), "k", **server.seams))
+    assert made.reply
+    assert made.deltas == [("reasoning", "h")]
+    reply = made.reply
+    said = AssistantMessage(reply.text, reply.calls, reply.opaque, "openai-chat")
+    await call(open_adapter(settings("openai-chat"), "k", **server.seams), [said])
+    assert server.body()["messages"][1] == {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {
+                "id": "c",
+                "type": "function",
+                "function": {"name": "x", "arguments": "{}"},
+                "extra_content": {"g": 1},
+            }
+        ],
+        "reasoning_details": [
+            {"type": "t", "index": 0, "text": "hm", "signature": "s"},
+            {"type": "e", "index": 1, "data": "x"},
+        ],
+    }
+
+
+async def test_openai_itself_gets_its_own_words():
+    model = settings("openai-chat", base_url=None, max_output_tokens=9)
+    long = "x" * 60
+    said = AssistantMessage("", (ModelCall(long, "read", "{}"),))
+    body = await bodies(open_adapter, model, data(chunk({}, "stop")), [said], session_id="s-1")
+    assert (body["max_completion_tokens"], body["prompt_cache_key"]) == (9, "s-1")
+    assert len(body["messages"][1]["tool_calls"][0]["id"]) == 37
+
+
+async def test_an_empty_conversation_and_empty_answers_leave_no_gap():
+    answer = data(chunk({}, "stop"))
+    empty = [AssistantMessage(""), UserMessage((TextContent("a"),)), AssistantMessage("")]
+    body = await bodies(open_adapter, settings("openai-chat"), answer, empty, system="", tools=())
+    assert body["messages"] == [{"role": "user", "content": "a"}]
+    assert "tools" not in body
+    body = await bodies(open_adapter, settings("openai-chat"), answer, [])
+    assert body["messages"] == [{"role": "system", "content": "Be brief."}]
+
+
+@pytest.mark.parametrize(
+    ("said", "gone", "there"),
+    [
+        ("Unknown parameter: 'stream_options'", "stream_options", None),
+        ("'temperature' does not support 0.5", "temperature", None),
+        (
+            "Use 'max_completion_tokens' instead of 'max_tokens'",
+            "max_tokens",
+            "max_completion_tokens",
+        ),
+    ],
+)
+async def test_what_a_server_refuses_is_left_out(said: str, gone: str, there: str | None):
+    refused = httpx.Response(400, json={"error": {"message": said}})
+    server = Played(refused, data(chunk({"content": "a"}, "stop")))
+    model = settings("openai-chat", temperature=0.5, max_output_tokens=7)
+    made = await call(open_adapter(model, "k", **server.seams))
+    assert made.reply
+    assert made.reply.text == "a"
+    assert made.retries == []
+    assert gone in server.body(0)
+    assert gone not in server.body(1)
+    assert there is None or there in server.body(1)
+
+
+async def test_the_reasoning_that_a_server_refuses_is_taken_out():
+    refused = httpx.Response(400, json={"error": {"message": "'reasoning_content' is unsupported"}})
+    server = Played(refused, data(chunk({"content": "a"}, "stop")))
+    messages = conversation("openai-chat", ({"reasoning_content": "hm"},))
+    made = await call(open_adapter(settings("openai-chat"), "k", **server.seams), messages)
+    assert made.reply
+    assert "reasoning_content" in str(server.body(0))
+    assert "reasoning_content" not in str(server.body(1))
+
+
+async def test_a_refusal_that_nothing_can_be_done_about_is_an_error():
+    refused = httpx.Response(400, json={"error": {"message": "stream_options, still"}})
+    server = Played(refused, refused)
+    made = await call(open_adapter(settings("openai-chat"), "k", **server.seams))
+    assert made.failure
+    assert made.failure.code == "badRequest"
+    assert len(server.requests) == 2
