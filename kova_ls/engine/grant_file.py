@@ -75,8 +75,8 @@ class Fault:
 
     message: str
     """With file, place and what to do."""
-    digest: str = ""
-    """Of the bytes, when there were any."""
+    digest: str = "unread"
+    """Of the bytes, when they could be had."""
 
 
 # -- reading ----------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def parse(raw: bytes, path: str) -> Content | Fault:
         where = _place(before, len(before))
         return _fault(f"{path}:{where}", "is not UTF-8", "Save it as UTF-8.", digest)
     try:
-        data = json.loads(text, object_pairs_hook=_once)
+        data = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         where = f"{path}:{error.lineno}:{error.colno}"
         return _fault(where, f"is broken: {error.msg}", "Mend or remove it.", digest)
@@ -104,7 +104,7 @@ def parse(raw: bytes, path: str) -> Content | Fault:
         where = f"{path}:{_place(text, second[1] if len(second) > 1 else 0)}"
         return _fault(where, f"has {error.key!r} twice", "Remove one of them.", digest)
     except (ValueError, RecursionError):
-        return _fault(f"{path}:1:1", "is nested too deep or holds a number too long", "", digest)
+        return _fault(f"{path}:1:1", "holds a value that is no JSON or nests too deep", "", digest)
     if not isinstance(data, dict):
         return _fault(f"{path}:1:1", "is no JSON object", 'Write {"version": 1, …}.', digest)
     return _checked(cast("dict[str, Any]", data), text, raw, path, digest)
@@ -211,7 +211,7 @@ def _read_handle(handle: int, path: str, *, is_private: bool = False) -> Content
     return parse(bytes(raw), path)
 
 
-def _fault(where: str, what: str, advice: str, digest: str = "") -> Fault:
+def _fault(where: str, what: str, advice: str, digest: str = "unread") -> Fault:
     return Fault(f"{where}: {what}; nothing in it is in force. {advice}".rstrip(), digest)
 
 
@@ -228,6 +228,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise _Twice(key)
         found[key] = value
     return found
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(name)
 
 
 _SPACE = re.compile(r"[ \t\n\r]*")

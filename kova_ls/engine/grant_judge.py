@@ -92,7 +92,9 @@ def judge(
             where, refusal = resolve_root(entry.value, place.workspace, place.home)
             if where is None:
                 layer.problems.append(_refused(place.path, entry, "writableRoots", refusal or ""))
-                layer.missing.append(_spelled(entry.value, place.workspace, place.home))
+                spelled = _spelled(entry.value, place.workspace, place.home)
+                if not os.path.isdir(spelled):
+                    layer.missing.append(spelled)
                 continue
             root = (entry.value, where)
             seen_roots.add(root)

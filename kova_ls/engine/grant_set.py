@@ -29,6 +29,8 @@ class Proposal:
     """That file."""
     refusal: str | None = None
     """Why it cannot be accepted."""
+    leads_to: str | None = None
+    """Of a folder: where it leads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +122,18 @@ def proposal(
     source: Literal["project", "local", "user"],
     path: str,
     refusal: str | None = None,
+    leads_to: str | None = None,
 ) -> Proposal:
     """Put an entry that is not in force into a sentence."""
     what = _ASKS[kind].format(visible(value))
+    if leads_to is not None and leads_to != value:
+        what += f" ({visible(leads_to)})"
     who = {
         "project": "This project requests",
         "local": "The local permission file, not confirmed, requests",
         "user": "Your permission file, changed while a command ran, requests",
     }[source]
-    return Proposal(kind, value, f"{who} {what}.", source, path, refusal)
+    return Proposal(kind, value, f"{who} {what}.", source, path, refusal, leads_to)
 
 
 def as_proposals(pending: Pending) -> list[Proposal]:
@@ -136,5 +141,5 @@ def as_proposals(pending: Pending) -> list[Proposal]:
     source: Literal["local", "user"] = "user" if pending.source is RootSource.USER else "local"
     return [
         *(proposal("allow", rule, source, pending.path) for rule in pending.allow),
-        *(proposal("root", text, source, pending.path) for text, _ in pending.roots),
+        *(proposal("root", text, source, pending.path, None, to) for text, to in pending.roots),
     ]

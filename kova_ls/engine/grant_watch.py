@@ -40,9 +40,12 @@ class Watch:
                 return
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             path = self._folder / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}.json"
-            self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            # Under its own name only once it is locked: unlocked means that its engine is dead.
+            early = path.with_suffix(".new")
+            self._handle = os.open(early, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             weakref.finalize(self, os.close, self._handle)
             grant_file.try_lock(self._handle)
+            os.rename(early, path)
             self._path = path
         body = {scope: before.to_json() for scope, before in self.before.items()}
         raw = json.dumps(body).encode() if body else b""
@@ -64,7 +67,11 @@ class Watch:
 
     def _foreign(self) -> list[Path]:
         try:
-            names = [name for name in os.listdir(self._folder) if name.startswith(_PREFIX)]
+            names = [
+                name
+                for name in os.listdir(self._folder)
+                if name.startswith(_PREFIX) and name.endswith(".json")
+            ]
         except OSError:
             return []
         return [self._folder / name for name in names if self._folder / name != self._path]
