@@ -76,10 +76,13 @@ class Settings(_Settings):
 def load(
     kova_home: Path, env: Mapping[str, str], *, ollama_models: tuple[str, ...] = ()
 ) -> Settings:
-    """Read `config.toml` and fill in what the environment offers.
+    """Read `config.toml` and fill in what the environment offers. Raises: SettingsError."""
+    return with_discovered(read(kova_home), env, ollama_models)
 
-    A configured model wins; discovery adds `anthropic`, `openai`, `gemini` and `ollama` where
-    their keys (or a local server's models) are there and the name is free.
+
+def read(kova_home: Path) -> Settings:
+    """Read `config.toml`; a missing file is an empty one.
+
     Raises: SettingsError naming file, key and what is expected.
     """
     path = kova_home / "config.toml"
@@ -90,11 +93,20 @@ def load(
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}. Mend or remove it.") from error
     try:
-        settings = Settings.model_validate(raw)
+        return Settings.model_validate(raw)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise SettingsError(f"{path}: {where or 'top level'}: {first['msg']}.") from error
+
+
+def with_discovered(
+    settings: Settings, env: Mapping[str, str], ollama_models: tuple[str, ...] = ()
+) -> Settings:
+    """Add `anthropic`, `openai`, `gemini` and `ollama` where they are there and the name is free.
+
+    Raises: SettingsError when the default names no model.
+    """
     models = dict(settings.models)
     for name, model in discover(env, ollama_models).items():
         models.setdefault(name, model)
@@ -102,11 +114,24 @@ def load(
     if default is not None and default not in models:
         known = ", ".join(models) or "none"
         raise SettingsError(
-            f"{path}: default_model names {default!r}, which is not configured (known: {known})."
+            f"config.toml: default_model names {default!r}, which is not configured "
+            f"(known: {known})."
         )
     if default is None and models:
         default = next(iter(models))
     return settings.model_copy(update={"models": models, "default_model": default})
+
+
+async def ollama_models(url: str = "http://127.0.0.1:11434") -> tuple[str, ...]:
+    """Return the models of a local Ollama; empty when none answers within 0.3 s."""
+    import httpx
+
+    try:
+        async with httpx.AsyncClient(timeout=0.3, trust_env=False) as client:
+            answer = await client.get(f"{url}/api/tags")
+            return tuple(str(entry["name"]) for entry in answer.json()["models"])
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        return ()
 
 
 def discover(env: Mapping[str, str], ollama_models: tuple[str, ...] = ()) -> dict[str, ModelSettings]:

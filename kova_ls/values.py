@@ -458,6 +458,8 @@ class UserMessageItem(Value):
     """Given while the turn ran."""
     client: str | None = None
     """Name of the editor it came from."""
+    prompt_id: str | None = None
+    """The same id again is not said twice."""
 
 
 class ReplyItem(Value):

@@ -1,0 +1,1 @@
+"""One endpoint per attached editor; the only room that knows the wire."""

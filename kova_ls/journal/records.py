@@ -124,6 +124,8 @@ class TurnStarted(Record):
     """Opaque id."""
     prompt_id: str
     """The same id again returns the same turn."""
+    input: tuple[InputPart, ...] = ()
+    """As given."""
     client: str | None = None
     """Name of the editor it came from."""
     client_id: str | None = None
@@ -202,17 +204,13 @@ class CallRequest(Value):
 class ModelReplied(Record):
     """The model's answer is complete; its calls are judged next."""
 
-    private_fields: ClassVar[frozenset[str]] = frozenset({"calls", "opaque", "text", "reasoning"})
+    private_fields: ClassVar[frozenset[str]] = frozenset({"calls", "opaque", "api"})
     type: Literal["model.replied"] = "model.replied"
     """Tag."""
     turn_id: str
     """Which turn."""
     step_id: str
     """Which step."""
-    text: str = ""
-    """What it said."""
-    reasoning: str = ""
-    """What it thought, as far as shown."""
     opaque: tuple[dict[str, Any], ...] = ()
     """Provider data that must be sent back: signed or encrypted reasoning."""
     api: str = ""

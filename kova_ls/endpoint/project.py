@@ -1,0 +1,146 @@
+"""From records and deltas to what editors are told.
+
+Invariant: no private field travels; no message is larger than 256 KiB, and what is cut says so.
+"""
+
+from typing import Any
+
+import orjson
+
+from kova_ls.endpoint.framing import notification
+from kova_ls.journal import records as r
+from kova_ls.journal.store import Stored
+from kova_ls.journal.stream import Delta
+from kova_ls.protocol.event import ENVELOPE_FIELDS, Event
+from kova_ls.values import Value
+from kova_ls.vocabulary import Detail
+
+MAX_PAYLOAD_BYTES = 200_000
+"""Leaves room for the envelope within 256 KiB."""
+
+_EXCLUDED: dict[type[r.Record], set[str]] = {}
+
+
+def payload_of(record: r.Record) -> bytes:
+    """Return a record's payload as JSON."""
+    kind = type(record)
+    excluded = _EXCLUDED.get(kind)
+    if excluded is None:
+        excluded = _EXCLUDED[kind] = {*ENVELOPE_FIELDS, *kind.private_fields}
+    return bounded(record, excluded)
+
+
+def bounded(value: Value, excluded: set[str] | None = None, limit: int = MAX_PAYLOAD_BYTES) -> bytes:
+    """Return JSON of a wire value, with long texts cut until it fits."""
+    body = value.model_dump_json(by_alias=True, exclude_none=True, exclude=excluded).encode()
+    if len(body) <= limit:
+        return body
+    raw = value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=excluded)
+    longest = 50_000
+    while len(body) > limit and longest > 50:
+        body = orjson.dumps(_cut(raw, longest))
+        longest //= 2
+    return body
+
+
+def _cut(value: Any, longest: int) -> Any:
+    if isinstance(value, str):
+        if len(value) <= longest:
+            return value
+        return f"{value[:longest]}… [{len(value) - longest:,} characters more]"
+    if isinstance(value, dict):
+        return {key: _cut(child, longest) for key, child in value.items()}  # pyright: ignore
+    if isinstance(value, list):
+        return [_cut(child, longest) for child in value]  # pyright: ignore
+    return value
+
+
+def ids_of(record: r.Record) -> tuple[str | None, str | None, str | None]:
+    """Return turn, step and item of a record, as far as it has them."""
+    item = getattr(record, "item", None)
+    item_id = item.item_id if item is not None else getattr(record, "item_id", None)
+    turn_id = getattr(record, "turn_id", None)
+    if turn_id is None:
+        inner = getattr(record, "approval", None) or getattr(record, "request", None)
+        turn_id = inner.turn_id if inner is not None else None
+    return turn_id, getattr(record, "step_id", None), item_id
+
+
+class Projector:
+    """Encodes a session's facts once for all editors that follow it."""
+
+    def __init__(self, session_id: str, epoch: str) -> None:
+        self._head = b'{"sessionId":"%s","epoch":"%s",' % (session_id.encode(), epoch.encode())
+        self._session_id = session_id
+        self._epoch = epoch
+        self._last: tuple[Stored | Delta, Detail, bytes] | None = None
+
+    def frame(self, fact: Stored | Delta, detail: Detail) -> bytes:
+        """Return the notification of a fact; the latest is kept for the next editor."""
+        last = self._last
+        if last is not None and last[0] is fact and last[1] is detail:
+            return last[2]
+        if isinstance(fact, Stored):
+            body = self._stored(fact, detail)
+        else:
+            body = self._delta(fact)
+        framed = notification("kova/event", body)
+        self._last = (fact, detail, framed)
+        return framed
+
+    def _stored(self, stored: Stored, detail: Detail) -> bytes:
+        record = stored.record
+        turn_id, step_id, item_id = ids_of(record)
+        ids = b"".join(
+            b'"%s":"%s",' % (name, value.encode())
+            for name, value in ((b"turnId", turn_id), (b"stepId", step_id), (b"itemId", item_id))
+            if value
+        )
+        kind: str = record.type  # type: ignore[attr-defined]
+        payload = without_body(record) if detail is Detail.TURNS else payload_of(record)
+        return b'%s"seq":%d,"at":%.6f,%s"type":"%s","payload":%s}' % (
+            self._head,
+            stored.seq,
+            stored.at,
+            ids,
+            kind.encode(),
+            payload,
+        )
+
+    def _delta(self, delta: Delta) -> bytes:
+        step = b'"stepId":"%s",' % delta.step_id.encode() if delta.step_id else b""
+        return (
+            b'%s"volatile":true,"at":%.6f,"turnId":"%s",%s"itemId":"%s","type":"item.delta",'
+            b'"payload":{"kind":"%s","offset":%d,"text":%s}}'
+        ) % (
+            self._head,
+            delta.at,
+            delta.turn_id.encode(),
+            step,
+            delta.item_id.encode(),
+            delta.kind.encode(),
+            delta.offset,
+            _text(delta.text),
+        )
+
+    def event(self, stored: Stored, detail: Detail) -> Event:
+        """Return a stored fact as a model, for pages of events."""
+        return Event.model_validate(orjson.loads(self._stored(stored, detail)))
+
+
+def without_body(record: r.Record) -> bytes:
+    """Return the payload at detail `turns`: items are named, their bodies left out."""
+    if isinstance(record, r.ItemStarted | r.ItemCompleted):
+        item: dict[str, Any] = {"kind": record.item.kind, "itemId": record.item.item_id}
+        status = getattr(record.item, "status", None)
+        if status is not None:
+            item["status"] = status
+        return orjson.dumps({"item": item})
+    return payload_of(record)
+
+
+def _text(text: str) -> bytes:
+    try:
+        return orjson.dumps(text)
+    except TypeError:  # a lone surrogate, which UTF-8 cannot hold
+        return orjson.dumps(text.encode("utf-8", "replace").decode())

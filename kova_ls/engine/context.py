@@ -1,0 +1,189 @@
+"""What a running call may use: files, commands, the editor, within its declared effects."""
+
+import os
+import stat
+from collections.abc import Callable, Sequence
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from kova_ls.engine.process import run_command, run_program, shell_env
+from kova_ls.engine.workspace import Files, decode, file_uri
+from kova_ls.permission.effects import Effect, RunCommand
+from kova_ls.tools._base import CommandResult, Reply, ResolvedPath, ToolError
+from kova_ls.values import Todo
+from kova_ls.vocabulary import Mode
+
+if TYPE_CHECKING:
+    from kova_ls.engine.session import Session
+
+_MAX_MENTION_BYTES = 1_000_000
+
+
+class CallContext:
+    """The `ToolContext` of one call."""
+
+    def __init__(
+        self,
+        session: "Session",
+        call_id: str,
+        effects: Sequence[Effect],
+        *,
+        resolve: Callable[[str], ResolvedPath],
+        emit: Callable[[str], None],
+        answer: Reply | None = None,
+    ) -> None:
+        self.call_id = call_id
+        self.answer = answer
+        self.resolve = resolve
+        self.emit = emit
+        self._session = session
+        self._effects = effects
+        origin = session.origin
+        self.workspace = Files(
+            effects,
+            root=session.engine.path_of(session.state.workspace),
+            overlays=origin.overlays if origin is not None else None,
+            also_readable=(session.plan_path,),
+        )
+
+    @property
+    def plan_path(self) -> str:
+        """The session's plan file."""
+        return self._session.plan_path
+
+    @property
+    def todos(self) -> tuple[Todo, ...]:
+        """The session's task list."""
+        return self._session.todos
+
+    @property
+    def shell_env(self) -> dict[str, str]:
+        """Environment for programs it starts."""
+        return shell_env(self._session.env, api_key_envs=self._session.engine.key_names())
+
+    async def run_command(
+        self, command: str, *, cwd: str, timeout_s: float, preview_bytes: int = 30_000
+    ) -> CommandResult:
+        """Run a declared command. Raises: ToolError when it was not declared."""
+        declared = any(
+            isinstance(effect, RunCommand) and (effect.command, effect.cwd) == (command, cwd)
+            for effect in self._effects
+        )
+        if not declared:
+            raise ToolError("This command was not judged; nothing was run.")
+        session = self._session
+        workspace = session.engine.path_of(session.state.workspace)
+
+        def stopped(result: CommandResult) -> None:
+            pids = ", ".join(map(str, result.stopped_pids))
+            session.stopped_notes.append(f"{command} (process {pids})" if pids else command)
+            session.partial_output = result.output
+
+        if workspace is not None:
+            session.engine.grants.command_started(workspace)
+        try:
+            return await run_command(
+                command,
+                shell=session.engine.settings.shell,
+                cwd=cwd,
+                env=self.shell_env,
+                timeout_s=timeout_s,
+                preview_bytes=preview_bytes,
+                new_output=lambda: self._new_output("output"),
+                on_output=self.emit,
+                on_stopped=stopped,
+            )
+        finally:
+            if workspace is not None:
+                session.notices.extend(session.engine.grants.command_finished(workspace))
+
+    async def run_program(
+        self, argv: Sequence[str], *, cwd: str, timeout_s: float, max_bytes: int
+    ) -> tuple[int, bytes, bool]:
+        """Run one of our own helper programs."""
+        return await run_program(
+            argv, cwd=cwd, env=self.shell_env, timeout_s=timeout_s, max_bytes=max_bytes
+        )
+
+    def save_output(self, data: bytes, *, name: str = "output") -> tuple[str, str]:
+        """Keep a large output; returns its `outputRef` and its path."""
+        ref, path = self._new_output(name)
+        with open(path, "wb") as file:
+            file.write(data)
+        return ref, path
+
+    def _new_output(self, name: str) -> tuple[str, str]:
+        return self._session.new_output(name)
+
+    def set_todos(self, todos: tuple[Todo, ...]) -> None:
+        """Replace the session's task list."""
+        self._session.todos = todos
+
+    def open_file(self, path: str, line_no: int | None) -> str:
+        """Ask the turn's editor to show a file. Raises: ToolError when none can."""
+        editor = self._session.origin
+        if editor is None:
+            raise ToolError("No editor is attached that could show a file.")
+        uri = file_uri(path)
+        if "file" in editor.panel_kinds:
+            editor.open_panel(
+                {
+                    "panel_id": f"file-{self.call_id}",
+                    "kind": "file",
+                    "title": os.path.basename(path),
+                    "uri": uri,
+                    "line": line_no - 1 if line_no else None,
+                    "preserve_focus": True,
+                }
+            )
+        else:
+            self._session.engine.spawn(editor.show_document(uri, line_no), name="show document")
+        return f"{editor.name} was asked to show {self.workspace.display(path)}."
+
+    def open_panel(
+        self, kind: str, title: str, *, markdown: str | None = None, data: Any = None
+    ) -> str:
+        """Ask the turn's editor to show a panel. Raises: ToolError when it cannot."""
+        editor = self._session.origin
+        if editor is None:
+            raise ToolError("No editor is attached that could show a panel.")
+        if kind not in editor.panel_kinds:
+            known = ", ".join(sorted(editor.panel_kinds)) or "none"
+            raise ToolError(f"{editor.name} has no panel of kind {kind!r} (it has: {known}).")
+        editor.open_panel(
+            {
+                "panel_id": f"{kind}-{token_hex(4)}",
+                "kind": kind,
+                "title": title,
+                "markdown": markdown,
+                "data": data,
+                "preserve_focus": True,
+            }
+        )
+        return f"{editor.name} was asked to open the panel {title!r}."
+
+    def set_mode_agent(self) -> None:
+        """Leave mode `plan`."""
+        self._session.configure("plan_exit", mode=Mode.AGENT)
+
+
+def read_mention(session: "Session", path: ResolvedPath) -> str:
+    """Return the content of a mentioned file, an open document's as its editor has it.
+
+    Reads at once, so that what the person said and what they mentioned are recorded together.
+    Raises: ToolError.
+    """
+    origin = session.origin
+    document = origin.overlays.get(path.path) if origin and origin.overlays else None
+    if document is not None:
+        return document.text
+    try:
+        info = os.stat(path.path)
+        if not stat.S_ISREG(info.st_mode):
+            raise ToolError("not a regular file")
+        if info.st_size > _MAX_MENTION_BYTES:
+            raise ToolError(f"larger than {_MAX_MENTION_BYTES:,} bytes; read parts of it")
+        with open(path.path, "rb") as file:
+            return decode(file.read(_MAX_MENTION_BYTES), path.asked).text
+    except OSError as error:
+        raise ToolError(error.strerror or str(error)) from error

@@ -1,0 +1,379 @@
+"""All sessions of one user: open, list, end, and go on after a restart.
+
+Invariant: knows no wire and no editor but through the `Editor` protocol.
+"""
+
+import asyncio
+import logging
+import os
+import shutil
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from functools import lru_cache
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from kova_ls import config
+from kova_ls.config import Settings
+from kova_ls.engine import index, machine
+from kova_ls.engine.editor import Editor
+from kova_ls.engine.grants import Grants
+from kova_ls.engine.index import Summary
+from kova_ls.engine.judge import Places
+from kova_ls.engine.session import Session
+from kova_ls.errors import IllegalTransition, KovaError, RequestFailed, SettingsError
+from kova_ls.journal import records as r
+from kova_ls.journal.store import Journal
+from kova_ls.llm import open_adapter
+from kova_ls.llm._base import Adapter, ToolSpec
+from kova_ls.permission.mode import offered
+from kova_ls.tools import discover
+from kova_ls.tools._base import Tool
+from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState
+
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
+_NO_MODEL = (
+    "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start "
+    "Ollama, or write ~/.kova/config.toml; `kova-ls doctor` says what was found."
+)
+
+
+class Engine:
+    """The sessions of one user, and what they share."""
+
+    def __init__(
+        self,
+        *,
+        kova_home: Path,
+        data_dir: Path,
+        runtime_dir: Path,
+        env: Mapping[str, str],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.env = env
+        self.now = now
+        self.kova_home = kova_home
+        self.data_dir = data_dir
+        self.settings = Settings()
+        home = os.path.realpath(env.get("HOME") or os.path.expanduser("~"))
+        self.places = Places(
+            home=home,
+            kova_home=os.path.realpath(kova_home),
+            data_dir=os.path.realpath(data_dir),
+            runtime_dir=os.path.realpath(runtime_dir),
+        )
+        self.grants = Grants(kova_home, data_dir, home=Path(home), env=env)
+        self.editors: list[Editor] = []
+        self.on_change: Callable[[], None] = lambda: None
+        """Called when a session began or ended work."""
+        self.on_warning: Callable[[str], None] = _log.warning
+        """Called with what every person attached should know."""
+        self._sessions: dict[str, Session] = {}
+        self._index: dict[str, Summary] | None = None
+        self._adapters: dict[tuple[str, str | None], Adapter] = {}
+        self._settings_stamp: tuple[int, int] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._specs: dict[tuple[Mode, bool], tuple[ToolSpec, ...]] = {}
+        self._ollama: tuple[str, ...] = ()
+
+    @property
+    def sessions_dir(self) -> Path:
+        """Where the sessions are."""
+        return self.data_dir / "sessions"
+
+    # -- tasks ------------------------------------------------------------------------------------
+
+    def spawn(self, work: Coroutine[Any, Any, _T], *, name: str) -> asyncio.Task[_T]:
+        """Run work beside; the engine keeps it until it ends."""
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def log_incident(self, incident: str, error: BaseException) -> None:
+        """Write a fault of ours to the log, with its id and, where known, its story."""
+        story = error.data if isinstance(error, IllegalTransition) else {}
+        _log.error("incident %s %s", incident, story, exc_info=error)
+
+    def touched(self, session: Session) -> None:
+        """Note what a session is doing, for lists and for the next start."""
+        summary = index.summary_of(session.state, session.created_at, session.updated_at)
+        index.write(session.folder, summary)
+        if self._index is not None:
+            self._index[session.id] = summary
+        self.on_change()
+
+    @property
+    def running(self) -> list[Session]:
+        """Sessions whose turn works or waits."""
+        return [s for s in self._sessions.values() if s.state.status is not SessionState.IDLE]
+
+    # -- settings and models --------------------------------------------------------------------
+
+    def read_settings(self, env: Mapping[str, str] | None = None) -> Settings:
+        """Read config.toml again when it changed. Raises: SettingsError."""
+        try:
+            info = (self.kova_home / "config.toml").stat()
+            stamp = (info.st_mtime_ns, info.st_size)
+        except OSError:
+            stamp = (0, 0)
+        if stamp != self._settings_stamp:
+            self.settings = config.read(self.kova_home)
+            self._settings_stamp = stamp
+            self._adapters.clear()
+        return config.with_discovered(self.settings, env or self.env, self._ollama)
+
+    async def find_ollama(self) -> None:
+        """Look for a local Ollama when nothing else is configured."""
+        if not self.read_settings().models:
+            self._ollama = await config.ollama_models()
+
+    def check_model(self, name: str, editor: Editor | None) -> None:
+        """Refuse a turn that could not call its model. Raises: RequestFailed."""
+        self.model(name, editor.env if editor is not None else self.env)
+
+    def model(self, name: str, env: Mapping[str, str]) -> config.ModelSettings:
+        """Return a model by name; an empty name is the default. Raises: RequestFailed."""
+        try:
+            settings = self.read_settings(env)
+        except SettingsError as error:
+            raise RequestFailed("modelNotConfigured", error.message) from error
+        name = name or settings.default_model or ""
+        model = settings.models.get(name)
+        if model is None:
+            known = ", ".join(settings.models)
+            raise RequestFailed(
+                "modelNotConfigured",
+                f"Model {name!r} is not configured; known: {known}." if known else _NO_MODEL,
+            )
+        if model.api_key_env and not config.api_key(model, {**self.env, **env}):
+            raise RequestFailed(
+                "modelNotConfigured",
+                f"Model {name!r} needs a key: set {model.api_key_env} in the editor's environment.",
+            )
+        return model
+
+    def adapter(self, name: str, env: Mapping[str, str]) -> Adapter:
+        """Return the adapter of a model, made once per key. Raises: RequestFailed."""
+        model = self.model(name, env)
+        key = config.api_key(model, env) or config.api_key(model, self.env)
+        cached = self._adapters.get((name, key))
+        if cached is None:
+            cached = self._adapters[name, key] = open_adapter(model, key)
+        return cached
+
+    def context_window(self, name: str) -> int:
+        """Return the size of a model's window; 0 when unknown."""
+        try:
+            return self.model(name, self.env).context_window
+        except RequestFailed:
+            return 0
+
+    def key_names(self) -> frozenset[str]:
+        """Return the variables that hold models' keys."""
+        return frozenset(m.api_key_env for m in self.settings.models.values() if m.api_key_env)
+
+    # -- tools ----------------------------------------------------------------------------------
+
+    def offered(self, session: Session) -> list[Tool]:
+        """Return the tools that the session's mode offers to the model."""
+        return [tool for tool in discover().values() if offered(tool.kind, session.state.mode)]
+
+    def tool_specs(self, session: Session) -> tuple[ToolSpec, ...]:
+        """Return what the model is told of its tools; the same tuple for the same mode."""
+        key = (session.state.mode, True)
+        if key not in self._specs:
+            self._specs[key] = tuple(
+                ToolSpec(tool.name, tool.description, tool.schema())
+                for tool in self.offered(session)
+            )
+        return self._specs[key]
+
+    # -- places ---------------------------------------------------------------------------------
+
+    def path_of(self, uri: str | None) -> str | None:
+        """Return the resolved path of a `file:` URI."""
+        return _path_of(uri) if uri is not None else None
+
+    def path_dirs(self, path: str) -> tuple[str, ...]:
+        """Return the resolved folders of a PATH."""
+        return _path_dirs(path)
+
+    def may_trust(self, workspace: str) -> bool:
+        """Say whether a folder can be trusted at all: the home folder and `/` cannot."""
+        return workspace not in ("/", self.places.home)
+
+    def editor_named(self, name: str | None) -> Editor | None:
+        """Return an attached editor by name, for prompts that waited."""
+        return next((editor for editor in self.editors if editor.name == name), None)
+
+    # -- sessions -------------------------------------------------------------------------------
+
+    def create(
+        self,
+        *,
+        workspace_uri: str | None,
+        title: str | None,
+        mode: Mode | None,
+        level: ApprovalLevel | None,
+        model: str | None,
+        editor: Editor,
+    ) -> Session:
+        """Begin a session. Raises: RequestFailed."""
+        workspace = self.path_of(workspace_uri)
+        if workspace is None:
+            raise RequestFailed(
+                "noWorkspace", "No folder is open. Open one, or name a `workspace` (file: URI)."
+            )
+        if not os.path.isdir(workspace):
+            raise RequestFailed("noWorkspace", f"workspace: {workspace} is not a folder.")
+        trusted = editor.trusted and self.may_trust(workspace)
+        if level is None:
+            level = ApprovalLevel.WORKSPACE_WRITE if trusted else ApprovalLevel.ASK
+        elif level is not ApprovalLevel.ASK and not trusted:
+            raise not_trusted(level)
+        if model:
+            self.check_model(model, editor)
+        else:
+            try:
+                model = self.read_settings(editor.env).default_model or ""
+            except SettingsError:
+                model = ""  # said when a turn starts: looking around needs no model
+        session_id = token_hex(10)
+        now = self.now()
+        journal = Journal.create(self.sessions_dir / session_id / "journal.jsonl")
+        session = Session(self, journal, (), now)
+        session.record(
+            r.SessionCreated(
+                session_id=session_id,
+                epoch=token_hex(4),
+                workspace=workspace_uri,
+                title=title or "",
+                mode=mode or Mode.AGENT,
+                level=level,
+                model=model,
+                trusted=trusted,
+            )
+        )
+        self._sessions[session_id] = session
+        self.touched(session)
+        return session
+
+    def get(self, session_id: str) -> Session:
+        """Return a session, read from its journal when it is not in memory.
+
+        Raises: RequestFailed (`sessionNotFound`), JournalCorrupt.
+        """
+        session = self._sessions.get(session_id)
+        if session is not None:
+            return session
+        path = self.sessions_dir / session_id / "journal.jsonl"
+        if not session_id.isalnum() or not path.is_file():
+            raise RequestFailed(
+                "sessionNotFound", f"There is no session {session_id!r}. List the sessions again."
+            )
+        journal, stored = Journal.open(path)
+        if not stored:
+            journal.close()
+            raise RequestFailed("sessionNotFound", f"Session {session_id!r} is empty.")
+        session = Session(self, journal, stored, stored[0].at)
+        self._sessions[session_id] = session
+        session.resume()
+        return session
+
+    def loaded(self, session_id: str) -> Session | None:
+        """Return a session that is in memory."""
+        return self._sessions.get(session_id)
+
+    def list(self) -> list[Summary]:
+        """Return all sessions, the latest used first."""
+        if self._index is None:
+            self._index = {}
+            folders = self.sessions_dir.iterdir() if self.sessions_dir.is_dir() else ()
+            for folder in folders:
+                known = self._sessions.get(folder.name)
+                if known is not None:
+                    summary = index.summary_of(known.state, known.created_at, known.updated_at)
+                else:
+                    summary = index.read(folder)
+                if summary is not None:
+                    self._index[summary.session_id] = summary
+        return sorted(self._index.values(), key=lambda s: s.updated_at, reverse=True)
+
+    async def delete(self, session_id: str) -> None:
+        """Remove a session for good; a running turn is stopped first."""
+        session = self.get(session_id)
+        await session.interrupt(None)
+        session.close()
+        del self._sessions[session_id]
+        if self._index is not None:
+            self._index.pop(session_id, None)
+        await asyncio.to_thread(shutil.rmtree, session.folder, True)
+
+    def recover(self) -> list[Session]:
+        """Go on with every turn that the last engine left open."""
+        found: list[Session] = []
+        for summary in self.list():
+            if summary.state is SessionState.IDLE and not summary.has_queue:
+                continue
+            try:
+                found.append(self.get(summary.session_id))
+            except KovaError as error:
+                _log.warning("session %s: %s", summary.session_id, error.message)
+        return found
+
+    def detached(self, editor: Editor) -> None:
+        """Forget an editor; its turns go on without its documents and folders."""
+        if editor in self.editors:
+            self.editors.remove(editor)
+        for session in self._sessions.values():
+            if session.origin is editor:
+                session.origin = None
+
+    def attached(self, editor: Editor) -> None:
+        """Note an editor; turns of the same window get their documents and folders back."""
+        self.editors.append(editor)
+        for session in self._sessions.values():
+            if session.turn is not None and session.origin is None and editor.id:
+                if session.state.client_id == editor.id:
+                    session.origin = editor
+
+    async def close(self) -> None:
+        """End without ending turns: they go on when the next engine starts."""
+        for session in self._sessions.values():
+            session.leaving = True
+        tasks = [task for task in self._tasks if not task.done()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=5)
+        for adapter in self._adapters.values():
+            await adapter.close()
+        for session in self._sessions.values():
+            await session.journal.sync()
+            session.close()
+
+
+def not_trusted(level: ApprovalLevel) -> RequestFailed:
+    """Return the refusal to raise an untrusted session."""
+    return RequestFailed(
+        "notTrusted",
+        f"Level {level.value!r} needs a trusted folder. Trust the folder in the editor, or stay "
+        "at level 'ask'. The home folder and / cannot be trusted.",
+    )
+
+
+@lru_cache(maxsize=256)
+def _path_of(uri: str) -> str:
+    parts = urlsplit(uri)
+    if parts.scheme not in ("", "file"):
+        raise RequestFailed("noWorkspace", f"{uri!r} is no file: URI; open a local folder.")
+    return os.path.realpath(unquote(parts.path) if parts.scheme else uri)
+
+
+@lru_cache(maxsize=16)
+def _path_dirs(path: str) -> tuple[str, ...]:
+    return tuple({os.path.realpath(part) for part in path.split(os.pathsep) if part})

@@ -1,0 +1,98 @@
+"""What lists of sessions show, without reading journals.
+
+Each session folder has a `meta.json`, a cache that is made anew from the journal when missing.
+Invariant: losing every `meta.json` loses nothing.
+"""
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from kova_ls.engine import machine
+from kova_ls.errors import KovaError
+from kova_ls.journal.store import Journal
+from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A session in a list."""
+
+    session_id: str
+    title: str
+    workspace: str | None
+    mode: Mode
+    level: ApprovalLevel
+    model: str
+    state: SessionState
+    archived: bool
+    trusted: bool
+    created_at: float
+    updated_at: float
+    parent_id: str | None = None
+    has_queue: bool = False
+
+
+def summary_of(state: machine.State, created_at: float, updated_at: float) -> Summary:
+    """Return the list entry of a session's state."""
+    return Summary(
+        session_id=state.session_id,
+        title=state.title,
+        workspace=state.workspace,
+        mode=state.mode,
+        level=state.level,
+        model=state.model,
+        state=state.status,
+        archived=state.archived,
+        trusted=state.trusted,
+        created_at=created_at,
+        updated_at=updated_at,
+        parent_id=state.parent_id,
+        has_queue=bool(state.queue),
+    )
+
+
+def write(folder: Path, summary: Summary) -> None:
+    """Keep the entry; a failure only makes the next listing slower."""
+    temporary = folder / "meta.json.new"
+    with contextlib.suppress(OSError):
+        temporary.write_bytes(orjson.dumps(summary))
+        os.replace(temporary, folder / "meta.json")
+
+
+def read(folder: Path) -> Summary | None:
+    """Return the entry of a session folder; None when there is no readable session."""
+    try:
+        raw = orjson.loads((folder / "meta.json").read_bytes())
+        return Summary(
+            **{
+                **raw,
+                "mode": Mode(raw["mode"]),
+                "level": ApprovalLevel(raw["level"]),
+                "state": SessionState(raw["state"]),
+            }
+        )
+    except (OSError, ValueError, TypeError, KeyError):
+        return _from_journal(folder)
+
+
+def _from_journal(folder: Path) -> Summary | None:
+    try:
+        journal, stored = Journal.open(folder / "journal.jsonl")
+    except (OSError, KovaError):
+        return None
+    journal.close()
+    state: machine.State | None = None
+    try:
+        for entry in stored:
+            state = machine.fold(state, entry.record)
+    except KovaError:
+        return None
+    if state is None:
+        return None
+    summary = summary_of(state, stored[0].at, stored[-1].at)
+    write(folder, summary)
+    return summary

@@ -1,0 +1,318 @@
+"""What a session's records mean: the legal order, and the state they lead to. Pure.
+
+Everything that changes session state is here; nothing here knows who asked.
+Invariant: `fold` raises before anything is written, so a journal never holds an illegal record:
+at most one running turn, every started item and step ended once, every approval resolved once.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from kova_ls.errors import IllegalTransition
+from kova_ls.journal import records as r
+from kova_ls.values import (
+    Answer,
+    Approval,
+    InputPart,
+    Item,
+    QuestionRequest,
+    ToolCallItem,
+    Usage,
+    UserMessageItem,
+)
+from kova_ls.vocabulary import ApprovalLevel, ItemStatus, Mode, SessionState
+
+_IDLE, _RUNNING, _WAITING = SessionState.IDLE, SessionState.RUNNING, SessionState.WAITING
+
+TRANSITIONS: dict[SessionState, dict[type[r.Record], SessionState]] = {
+    _IDLE: {
+        r.SessionConfigured: _IDLE,
+        r.SessionRenamed: _IDLE,
+        r.SessionArchived: _IDLE,
+        r.QueueUpdated: _IDLE,
+        r.RootsChanged: _IDLE,
+        r.TurnStarted: _RUNNING,
+    },
+    _RUNNING: {
+        r.SessionConfigured: _RUNNING,
+        r.SessionRenamed: _RUNNING,
+        r.SessionArchived: _RUNNING,
+        r.QueueUpdated: _RUNNING,
+        r.RootsChanged: _RUNNING,
+        r.StepStarted: _RUNNING,
+        r.ModelReplied: _RUNNING,
+        r.ItemStarted: _RUNNING,
+        r.ItemUpdated: _RUNNING,
+        r.ItemCompleted: _RUNNING,
+        r.ApprovalRequested: _RUNNING,
+        r.ApprovalResolved: _RUNNING,
+        r.QuestionRequested: _RUNNING,
+        r.QuestionResolved: _RUNNING,
+        r.TurnSuspended: _WAITING,
+        r.TurnResumed: _RUNNING,
+        r.StepCompleted: _RUNNING,
+        r.TurnCompleted: _IDLE,
+    },
+    _WAITING: {
+        r.SessionConfigured: _WAITING,
+        r.SessionRenamed: _WAITING,
+        r.SessionArchived: _WAITING,
+        r.QueueUpdated: _WAITING,
+        r.RootsChanged: _WAITING,
+        r.ItemStarted: _WAITING,
+        r.ItemCompleted: _WAITING,
+        r.ApprovalRequested: _WAITING,
+        r.ApprovalResolved: _WAITING,
+        r.QuestionResolved: _WAITING,
+        r.TurnResumed: _RUNNING,
+    },
+}
+"""State -> record -> next state; what is not listed is illegal. The first record of a journal is
+`SessionCreated`, and only that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What was said to a card or to questions."""
+
+    decision: str
+    """A card's decision, `allowed`, `blocked`, `superseded`, `cancelled`, `answered`, `declined`."""
+    resolved_by: str
+    answers: tuple[Answer, ...] = ()
+    option: str | None = None
+    feedback: str | None = None
+    card: Approval | None = None
+    """The card that was answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A session as its records make it."""
+
+    session_id: str = ""
+    epoch: str = ""
+    workspace: str | None = None
+    """`file:` URI."""
+    title: str = ""
+    mode: Mode = Mode.AGENT
+    level: ApprovalLevel = ApprovalLevel.ASK
+    model: str = ""
+    trusted: bool = False
+    parent_id: str | None = None
+    archived: bool = False
+    status: SessionState = SessionState.IDLE
+    turn_id: str | None = None
+    step_id: str | None = None
+    step_number: int = 0
+    """Of the running turn."""
+    has_replied: bool = False
+    """The open step's model answer is complete."""
+    calls: tuple[r.CallRequest, ...] = ()
+    """The open step's calls that have not ended, in order."""
+    open_items: tuple[Item, ...] = ()
+    """Started and not ended."""
+    approvals: tuple[Approval, ...] = ()
+    questions: tuple[QuestionRequest, ...] = ()
+    queue: tuple[r.QueuedPrompt, ...] = ()
+    prompts: dict[str, str] = field(default_factory=dict[str, str])
+    """Prompt id -> turn id, of every turn; never changed in place."""
+    usage: Usage = Usage()
+    roots: tuple[r.RootEntry, ...] = ()
+    input: tuple[InputPart, ...] = ()
+    """Of the running turn, until it stands in the transcript."""
+    client: str | None = None
+    """Name of the editor that the running turn came from."""
+    client_id: str | None = None
+    """Window of that editor."""
+    resumed_steps: int = 0
+    """Recoveries since the last completed step."""
+    answers: dict[str, Reply] = field(default_factory=dict[str, Reply])
+    """Call id -> what the person said of it, until the call ends; never changed in place."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """True while the turn waits for a person."""
+        return self.status is SessionState.WAITING
+
+
+def fold(state: State | None, record: r.Record) -> State:
+    """Return the state after the record.
+
+    Raises: IllegalTransition; the caller then writes nothing.
+    """
+    if isinstance(record, r.SessionCreated):
+        if state is not None:
+            raise _illegal(state, record, "a session is created once")
+        return State(
+            session_id=record.session_id,
+            epoch=record.epoch,
+            workspace=record.workspace,
+            title=record.title,
+            mode=record.mode,
+            level=record.level,
+            model=record.model,
+            trusted=record.trusted,
+            parent_id=record.parent_id,
+        )
+    if state is None:
+        raise IllegalTransition(f"{record!r} before the session was created")
+    status = TRANSITIONS[state.status].get(type(record))
+    if status is None:
+        raise _illegal(state, record, f"not while {state.status}")
+    return _apply(state, record, status)
+
+
+def _apply(state: State, record: r.Record, status: SessionState) -> State:
+    match record:
+        case r.SessionConfigured():
+            return replace(state, mode=record.mode, level=record.level, model=record.model)
+        case r.SessionRenamed():
+            return replace(state, title=record.title)
+        case r.SessionArchived():
+            return replace(state, archived=record.archived)
+        case r.QueueUpdated():
+            return replace(state, queue=record.queue)
+        case r.RootsChanged():
+            return replace(state, roots=record.roots)
+        case r.TurnStarted():
+            return replace(
+                state,
+                status=status,
+                turn_id=record.turn_id,
+                step_number=0,
+                resumed_steps=0,
+                input=record.input,
+                client=record.client,
+                client_id=record.client_id,
+                queue=tuple(q for q in state.queue if q.prompt_id != record.prompt_id),
+                prompts={**state.prompts, record.prompt_id: record.turn_id},
+            )
+        case r.TurnSuspended():
+            _require(state.approvals or state.questions, state, record, "nothing is asked")
+            return replace(state, status=status)
+        case r.TurnResumed():
+            return replace(
+                state,
+                status=_WAITING if state.approvals or state.questions else status,
+                resumed_steps=state.resumed_steps + record.recovered,
+            )
+        case r.TurnCompleted():
+            idle = not (state.step_id or state.open_items or state.approvals or state.questions)
+            _require(idle, state, record, "something of the turn is still open")
+            return replace(
+                state,
+                status=status,
+                turn_id=None,
+                usage=record.usage,
+                input=(),
+                client=None,
+                client_id=None,
+            )
+        case r.StepStarted():
+            _require(state.step_id is None, state, record, "a step is open")
+            return replace(
+                state, step_id=record.step_id, step_number=record.number, has_replied=False
+            )
+        case r.ModelReplied():
+            open_step = state.step_id == record.step_id and not state.has_replied
+            _require(open_step, state, record, "no such step waits for the model")
+            return replace(state, has_replied=True, calls=record.calls)
+        case r.StepCompleted():
+            _require(state.step_id == record.step_id, state, record, "no such step is open")
+            _require(not state.open_items, state, record, "an item is open")
+            return replace(state, step_id=None, calls=(), has_replied=False, resumed_steps=0)
+        case r.ItemStarted():
+            item_id = record.item.item_id
+            _require(_item(state, item_id) is None, state, record, "the item is open already")
+            prompts = state.prompts
+            if isinstance(record.item, UserMessageItem) and record.item.prompt_id:
+                prompts = {**prompts, record.item.prompt_id: state.turn_id or ""}
+            return replace(state, open_items=(*state.open_items, record.item), prompts=prompts)
+        case r.ItemUpdated():
+            item = _item(state, record.item_id)
+            _require(isinstance(item, ToolCallItem), state, record, "no such call is open")
+            return replace(
+                state,
+                open_items=tuple(
+                    known.model_copy(update={"status": record.status})
+                    if known.item_id == record.item_id
+                    else known
+                    for known in state.open_items
+                ),
+            )
+        case r.ItemCompleted():
+            item_id = record.item.item_id
+            _require(_item(state, item_id) is not None, state, record, "no such item is open")
+            said = isinstance(record.item, UserMessageItem)
+            return replace(
+                state,
+                input=() if said else state.input,
+                open_items=tuple(i for i in state.open_items if i.item_id != item_id),
+                calls=tuple(c for c in state.calls if c.call_id != item_id),
+                answers={key: said for key, said in state.answers.items() if key != item_id},
+            )
+        case r.ApprovalRequested():
+            known = any(a.approval_id == record.approval.approval_id for a in state.approvals)
+            _require(not known, state, record, "the approval is open already")
+            call_id = record.approval.call_id
+            return replace(
+                state,
+                approvals=(*state.approvals, record.approval),
+                answers={key: said for key, said in state.answers.items() if key != call_id},
+            )
+        case r.ApprovalResolved():
+            found = [a for a in state.approvals if a.approval_id == record.approval_id]
+            _require(found, state, record, "no such approval is open")
+            said = Reply(
+                record.decision, record.resolved_by, (), record.option, record.feedback, found[0]
+            )
+            return replace(
+                state,
+                approvals=tuple(a for a in state.approvals if a not in found),
+                answers={**state.answers, found[0].call_id: said},
+            )
+        case r.QuestionRequested():
+            return replace(state, questions=(*state.questions, record.request))
+        case r.QuestionResolved():
+            asked = [q for q in state.questions if q.question_id == record.question_id]
+            _require(asked, state, record, "no such question is open")
+            said = Reply(record.outcome, record.resolved_by, record.answers)
+            return replace(
+                state,
+                questions=tuple(q for q in state.questions if q not in asked),
+                answers={**state.answers, asked[0].call_id: said},
+            )
+        case _:
+            raise _illegal(state, record, "unknown record")
+
+
+def _item(state: State, item_id: str) -> Item | None:
+    for item in state.open_items:
+        if item.item_id == item_id:
+            return item
+    return None
+
+
+def _require(condition: object, state: State, record: r.Record, why: str) -> None:
+    if not condition:
+        raise _illegal(state, record, why)
+
+
+def _illegal(state: State, record: r.Record, why: str) -> IllegalTransition:
+    return IllegalTransition(
+        f"{type(record).__name__} in session {state.session_id!r}: {why}",
+        status=state.status,
+        turn=state.turn_id,
+        step=state.step_id,
+        open_items=[item.item_id for item in state.open_items],
+    )
+
+
+def end_of(item: Item, status: ItemStatus, error: str | None = None) -> Item:
+    """Return the item as ended without a result of its own."""
+    match item:
+        case ToolCallItem():
+            return item.model_copy(update={"status": status, "error": error})
+        case _ if "status" in type(item).model_fields:
+            return item.model_copy(update={"status": status})
+        case _:
+            return item

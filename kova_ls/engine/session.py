@@ -1,0 +1,469 @@
+"""One conversation: its state, its journal, its running turn.
+
+Everything here runs on the loop's thread, and between looking at the state and recording there is
+no await: that order of calls is the session's inbox.
+Invariant: `record` is the only way into the journal; at most one turn runs.
+"""
+
+import asyncio
+import contextlib
+import logging
+from array import array
+from collections.abc import Coroutine, Mapping, Sequence
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Literal
+
+from kova_ls.engine import machine
+from kova_ls.engine.approvals import Waiter
+from kova_ls.engine.editor import Editor
+from kova_ls.engine.prompt import Conversation
+from kova_ls.errors import KovaError, RequestFailed
+from kova_ls.journal import records as r
+from kova_ls.journal.store import Journal, Stored
+from kova_ls.journal.stream import Delta, Stream
+from kova_ls.llm._base import Adapter, Message
+from kova_ls.values import (
+    Answer,
+    InputPart,
+    Item,
+    NoticeItem,
+    QuestionRequest,
+    TextPart,
+    Todo,
+    TodosBlock,
+    ToolCallItem,
+)
+from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState, StartStatus, WhenBusy
+
+if TYPE_CHECKING:
+    from kova_ls.engine.engine import Engine
+
+_log = logging.getLogger(__name__)
+
+
+class Session:
+    """A conversation in memory; `state` is what its records make of it."""
+
+    def __init__(
+        self, engine: "Engine", journal: Journal, stored: Sequence[Stored], created_at: float
+    ) -> None:
+        self.engine = engine
+        self.stream = Stream(journal)
+        self.created_at = created_at
+        self.updated_at = created_at
+        self.state = machine.State()
+        self.todos: tuple[Todo, ...] = ()
+        self.origin: Editor | None = None
+        """Editor that the running turn came from, while it is attached."""
+        self.turn: asyncio.Task[None] | None = None
+        self.waiters: dict[str, Waiter] = {}
+        """Approval or question id -> the turn that waits for it."""
+        self.leaving = False
+        """The engine ends: a cancelled turn is left as it is, to go on later."""
+        self.notices: list[str] = []
+        """To be told when the running call has ended."""
+        self.stopped_notes: list[str] = []
+        """Commands that an interrupt stopped, with their processes."""
+        self.partial_output = ""
+        """What the stopped command had printed."""
+        self._steered = False
+        self._committing: asyncio.Task[None] | None = None
+        self._starts = array("Q")
+        """Seq of each item's start, in order."""
+        self._ends: dict[int, int] = {}
+        """Index of the item -> seq of its end."""
+        self._open: dict[str, int] = {}
+        """Id of an open item -> its index."""
+        self._conversation = Conversation()
+        self._adapter: Adapter | None = None
+        self._messages: list[bytes] | None = None
+        """The conversation as `_adapter` encodes it; None = to be made from the journal."""
+        state: machine.State | None = None
+        for entry in stored:
+            state = machine.fold(state, entry.record)
+            self._index(entry)
+        if state is not None:
+            self.state = state
+        if stored:
+            self.updated_at = stored[-1].at
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self.state.session_id
+
+    @property
+    def journal(self) -> Journal:
+        """The session's file."""
+        return self.stream.journal
+
+    @property
+    def folder(self) -> Path:
+        """Where the session's files are."""
+        return self.journal.path.parent
+
+    @property
+    def plan_path(self) -> str:
+        """The session's plan file."""
+        return str(self.folder / "plan.md")
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The environment of the turn's editor, or the engine's own when it is gone."""
+        return self.origin.env if self.origin is not None else self.engine.env
+
+    def new_output(self, name: str) -> tuple[str, str]:
+        """Reserve a place for a large output; returns its `outputRef` and its path."""
+        folder = self.folder / "outputs"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        file = f"{name}-{token_hex(6)}.txt"
+        return f"{self.id}/{file}", str(folder / file)
+
+    # -- records ------------------------------------------------------------------------------
+
+    def record(self, record: r.Record) -> Stored:
+        """Judge, write, apply and tell a record. Raises: IllegalTransition, RequestFailed."""
+        state = machine.fold(self.state if self.journal.seq else None, record)
+
+        def apply() -> None:
+            self.state = state
+
+        stored = self.stream.append(record, self.engine.now(), apply)
+        self.updated_at = stored.at
+        self._index(stored)
+        messages = self._conversation.add(record)
+        if messages and self._messages is not None and self._adapter is not None:
+            self._messages.extend(map(self._adapter.encode, messages))
+        return stored
+
+    def notice(self, level: Literal["info", "warning", "error"], text: str) -> None:
+        """Put a message of the engine into the transcript of the running turn."""
+        turn_id, step_id = self.state.turn_id, self.state.step_id
+        item = NoticeItem(item_id=token_hex(8), level=level, text=text)
+        self.record(r.ItemStarted(turn_id=turn_id, step_id=step_id, item=item))
+        self.record(r.ItemCompleted(turn_id=turn_id, step_id=step_id, item=item))
+
+    def tell_notices(self) -> None:
+        """Put what the running call left to say into the transcript."""
+        notices, self.notices = self.notices, []
+        for text in notices:
+            self.notice("warning", text)
+
+    def _index(self, stored: Stored) -> None:
+        record = stored.record
+        if isinstance(record, r.ItemStarted):
+            self._open[record.item.item_id] = len(self._starts)
+            self._starts.append(stored.seq)
+        elif isinstance(record, r.ItemCompleted):
+            self._ends[self._open.pop(record.item.item_id)] = stored.seq
+            if isinstance(record.item, ToolCallItem):
+                for block in record.item.display:
+                    if isinstance(block, TodosBlock):
+                        self.todos = block.todos
+
+    def commit_soon(self) -> None:
+        """Put what was written on the disk, beside whatever comes next."""
+        if self._committing is None or self._committing.done():
+            self._committing = self.engine.spawn(self._commit(), name=f"commit {self.id}")
+
+    async def _commit(self) -> None:
+        # A failure shows itself again at the next record or sync, which must not go on.
+        with contextlib.suppress(KovaError):
+            await self.journal.sync()
+
+    def messages(self, adapter: Adapter) -> list[bytes]:
+        """Return the conversation encoded for the adapter; kept and only added to."""
+        if self._messages is None or self._adapter is not adapter:
+            conversation = Conversation()
+            messages: list[Message] = []
+            for stored in self.journal.read(1, self.journal.seq):
+                messages.extend(conversation.add(stored.record))
+            self._conversation = conversation
+            self._adapter = adapter
+            self._messages = list(map(adapter.encode, messages))
+        return self._messages
+
+    def item(self, index: int) -> Item:
+        """Return the item that was started as number `index`, as it is now."""
+        end = self._ends.get(index)
+        seq = end if end is not None else self._starts[index]
+        record = self.journal.read(seq, seq)[0].record
+        assert isinstance(record, r.ItemStarted | r.ItemCompleted)
+        if end is None:
+            for item in self.state.open_items:
+                if item.item_id == record.item.item_id:
+                    return item
+        return record.item
+
+    def items(self, before_seq: int | None, limit: int) -> tuple[list[Item], int | None]:
+        """Return a page of items, oldest first, and `before_seq` of the page before it."""
+        stop = len(self._starts)
+        if before_seq is not None:
+            while stop and self._starts[stop - 1] >= before_seq:
+                stop -= 1
+        start = max(0, stop - limit)
+        page = [self.item(index) for index in range(start, stop)]
+        return page, (self._starts[start] if start else None)
+
+    # -- what editors ask for -----------------------------------------------------------------
+
+    def start(
+        self,
+        input: tuple[InputPart, ...],
+        *,
+        prompt_id: str | None,
+        when_busy: WhenBusy,
+        editor: Editor | None,
+    ) -> tuple[str, StartStatus]:
+        """Begin, queue or steer; the same `prompt_id` again changes nothing.
+
+        Raises: RequestFailed (`turnBusy`, `modelNotConfigured`, `diskFailed`).
+        """
+        if prompt_id is not None:
+            known = self.state.prompts.get(prompt_id)
+            if known is not None:
+                return known, StartStatus.STARTED
+            for queued in self.state.queue:
+                if queued.prompt_id == prompt_id:
+                    return queued.turn_id, StartStatus.QUEUED
+        prompt_id = prompt_id or token_hex(8)
+        if self.state.status is SessionState.IDLE and not self.state.queue:
+            self.engine.check_model(self.state.model, editor)
+            turn_id = token_hex(8)
+            self._begin(turn_id, prompt_id, input, editor)
+            return turn_id, StartStatus.STARTED
+        if when_busy is WhenBusy.STEER and self.state.turn_id is not None:
+            self._say(input, prompt_id, editor)
+            return self.state.turn_id, StartStatus.STEERED
+        if when_busy is WhenBusy.QUEUE:
+            prompt = r.QueuedPrompt(
+                prompt_id=prompt_id,
+                turn_id=token_hex(8),
+                input=input,
+                client=editor.name if editor else None,
+            )
+            self.record(r.QueueUpdated(queue=(*self.state.queue, prompt)))
+            self._next()
+            return prompt.turn_id, StartStatus.QUEUED
+        raise RequestFailed(
+            "turnBusy",
+            "A turn runs in this session. Queue the prompt, steer the turn, or wait for its end.",
+            turnId=self.state.turn_id,
+        )
+
+    def steer(self, turn_id: str, input: tuple[InputPart, ...], editor: Editor | None) -> None:
+        """Say something into the running turn. Raises: RequestFailed (`staleTurn`)."""
+        self.expect_turn(turn_id)
+        self._say(input, None, editor)
+
+    def _say(
+        self, input: tuple[InputPart, ...], prompt_id: str | None, editor: Editor | None
+    ) -> None:
+        from kova_ls.engine.turn import say
+
+        client = editor.name if editor is not None else None
+        say(self, input, prompt_id=prompt_id, client=client, steered=True)
+        self._steered = True
+
+    def was_steered(self) -> bool:
+        """Say whether something was said into the turn since this was last asked."""
+        steered, self._steered = self._steered, False
+        return steered
+
+    def expect_turn(self, turn_id: str | None) -> None:
+        """Refuse when `turn_id` is given and is not the running turn."""
+        if turn_id is not None and turn_id != self.state.turn_id:
+            raise RequestFailed(
+                "staleTurn",
+                f"Turn {turn_id!r} does not run any more. Attach again to see where it stands.",
+                turnId=self.state.turn_id,
+            )
+
+    async def interrupt(self, turn_id: str | None) -> tuple[str, ...]:
+        """Stop the running turn and return, when all has stopped, what that was.
+
+        Raises: RequestFailed (`staleTurn`).
+        """
+        self.expect_turn(turn_id)
+        task = self.turn
+        if task is None or self.state.turn_id is None:
+            return ()
+        running = self.state.turn_id
+        stopped: list[tuple[str, ...]] = []
+
+        def listen(fact: Stored | Delta) -> None:
+            if isinstance(fact, Stored) and isinstance(fact.record, r.TurnCompleted):
+                if fact.record.turn_id == running:
+                    stopped.append(fact.record.stopped)
+
+        leave = self.stream.subscribe(listen)
+        try:
+            task.cancel()
+            await asyncio.wait([task])
+        finally:
+            leave()
+        return stopped[0] if stopped else ()
+
+    def configure(
+        self,
+        by: str,
+        *,
+        mode: Mode | None = None,
+        level: ApprovalLevel | None = None,
+        model: str | None = None,
+    ) -> None:
+        """Change settings and judge open cards anew."""
+        new = r.SessionConfigured(
+            mode=mode or self.state.mode,
+            level=level or self.state.level,
+            model=model or self.state.model,
+            by=by,
+        )
+        old = (self.state.mode, self.state.level, self.state.model)
+        if (new.mode, new.level, new.model) == old:
+            return
+        self.record(new)
+        for waiter in tuple(self.waiters.values()):
+            waiter.rejudge("mode" if new.mode is not old[0] else "level")
+
+    def respond(
+        self, approval_id: str, decision: str, by: str, *, feedback: str | None, option: str | None
+    ) -> None:
+        """Answer an open card. Raises: RequestFailed for a decision that it does not offer."""
+        card = next(a for a in self.state.approvals if a.approval_id == approval_id)
+        if decision not in card.decisions:
+            raise RequestFailed(
+                "invalidParams",
+                f"decision: {decision!r} is not offered; expected one of "
+                f"{', '.join(card.decisions)}.",
+            )
+        self.record(
+            r.ApprovalResolved(
+                approval_id=approval_id,
+                turn_id=card.turn_id,
+                decision=decision,
+                resolved_by=by,
+                feedback=feedback,
+                option=option,
+            )
+        )
+        self._wake(approval_id)
+
+    def answer(self, question_id: str, answers: tuple[Answer, ...] | None, by: str) -> None:
+        """Answer or, with None, decline open questions."""
+        request = next(q for q in self.state.questions if q.question_id == question_id)
+        if answers is not None:
+            _check_answers(request, answers)
+        self.record(
+            r.QuestionResolved(
+                question_id=question_id,
+                turn_id=request.turn_id,
+                answers=answers or (),
+                outcome="declined" if answers is None else "answered",
+                resolved_by=by,
+            )
+        )
+        self._wake(question_id)
+
+    def _wake(self, waiting_for: str) -> None:
+        waiter = self.waiters.pop(waiting_for, None)
+        if waiter is not None:
+            waiter.wake()
+
+    # -- turns --------------------------------------------------------------------------------
+
+    def _begin(
+        self,
+        turn_id: str,
+        prompt_id: str,
+        input: tuple[InputPart, ...],
+        editor: Editor | None,
+        client: str | None = None,
+    ) -> None:
+        from kova_ls.engine.turn import run_turn
+
+        self.record(
+            r.TurnStarted(
+                turn_id=turn_id,
+                prompt_id=prompt_id,
+                input=input,
+                client=editor.name if editor else client,
+                client_id=editor.id if editor else None,
+            )
+        )
+        self.origin = editor
+        if not self.state.title:
+            self.record(r.SessionRenamed(title=_title(input), by="engine"))
+        self.engine.touched(self)
+        self._run(run_turn(self))
+
+    def resume(self, editor: Editor | None = None) -> None:
+        """Go on with the turn that the journal left open, if there is one."""
+        from kova_ls.engine.turn import resume_turn
+
+        if self.turn is None and self.state.turn_id is not None:
+            self.origin = editor
+            self._run(resume_turn(self))
+        elif self.turn is None:
+            self._next()
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        self.turn = self.engine.spawn(work, name=f"turn {self.id}")
+        self.turn.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.turn = None
+        self.waiters.clear()
+        if not task.cancelled() and task.exception() is not None:
+            _log.error("turn of session %s failed", self.id, exc_info=task.exception())
+        if self.leaving:
+            return
+        self.engine.touched(self)
+        if self.state.status is SessionState.IDLE:
+            self.origin = None
+            self._next()
+
+    def _next(self) -> None:
+        """Begin the first queued prompt when nothing runs."""
+        if self.state.status is not SessionState.IDLE or not self.state.queue or self.turn:
+            return
+        first = self.state.queue[0]
+        editor = self.engine.editor_named(first.client)
+        with contextlib.suppress(KovaError):
+            self._begin(first.turn_id, first.prompt_id, first.input, editor, first.client)
+            self.record(r.QueueUpdated(queue=self.state.queue))
+
+    def close(self) -> None:
+        """Give the file back."""
+        self.journal.close()
+
+
+def _title(input: tuple[InputPart, ...]) -> str:
+    for part in input:
+        if isinstance(part, TextPart) and part.text.strip():
+            line = part.text.strip().splitlines()[0]
+            return line if len(line) <= 60 else line[:59].rstrip() + "…"
+    return "Untitled"
+
+
+def _check_answers(request: QuestionRequest, answers: tuple[Answer, ...]) -> None:
+    given = {answer.id: answer for answer in answers}
+    for number, question in enumerate(request.questions):
+        answer = given.get(question.id)
+        if answer is None or not (answer.selected or (answer.other or "").strip()):
+            raise RequestFailed(
+                "invalidParams", f"answers: question {question.id!r} has no answer."
+            )
+        labels = {option.label for option in question.options}
+        unknown = [label for label in answer.selected if label not in labels]
+        if unknown:
+            raise RequestFailed(
+                "invalidParams",
+                f"answers[{number}].selected: {unknown[0]!r} is not an option; give a free text "
+                "as `other`.",
+            )
+        if len(answer.selected) > 1 and not question.multi_select:
+            raise RequestFailed(
+                "invalidParams", f"answers[{number}].selected: only one option may be chosen."
+            )

@@ -1,0 +1,277 @@
+"""From one prompt to its end: steps until the model stops, a limit is met or a person stops it.
+
+Invariant: on every path, errors and crashes included, each item, step and card of the turn is
+ended before the turn is.
+"""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from kova_ls.engine.context import read_mention
+from kova_ls.engine.judge import resolver, workspace_path
+from kova_ls.engine.machine import end_of
+from kova_ls.engine.prompt import system_prompt
+from kova_ls.engine.step import StepEnd, run_calls, run_step
+from kova_ls.errors import KovaError
+from kova_ls.journal import records as r
+from kova_ls.llm._base import Adapter
+from kova_ls.tools._base import ToolError
+from kova_ls.values import Failure, FilePart, InputPart, Item, ToolCallItem, Usage, UserMessageItem
+from kova_ls.vocabulary import ItemStatus, Mode, StopReason
+
+if TYPE_CHECKING:
+    from kova_ls.engine.session import Session
+
+_MAX_RECOVERIES = 3
+_MAX_INSTRUCTION_BYTES = 64 * 1024
+
+
+@dataclass(slots=True)
+class TurnContext:
+    """What stays the same, or adds up, over a turn."""
+
+    turn_id: str
+    usage: Usage
+    instructions: tuple[tuple[str, str], ...] = ()
+    _systems: dict[Mode, str] = field(default_factory=dict[Mode, str])
+    _adapters: dict[str, Adapter] = field(default_factory=dict[str, Adapter])
+
+    def adapter(self, session: "Session") -> Adapter:
+        """Return the adapter of the session's model. Raises: RequestFailed."""
+        name = session.state.model
+        if name not in self._adapters:
+            self._adapters[name] = session.engine.adapter(name, session.env)
+        return self._adapters[name]
+
+    def system(self, session: "Session") -> str:
+        """Return the system prompt of the mode in force."""
+        mode = session.state.mode
+        if mode not in self._systems:
+            self._systems[mode] = system_prompt(
+                workspace=workspace_path(session),
+                platform=sys.platform,
+                mode=mode,
+                plan_path=session.plan_path,
+                instructions=self.instructions,
+            )
+        return self._systems[mode]
+
+    def add_usage(self, usage: Usage) -> None:
+        """Count a model call."""
+        old = self.usage
+        self.usage = Usage(
+            input_tokens=old.input_tokens + usage.input_tokens,
+            output_tokens=old.output_tokens + usage.output_tokens,
+            cached_tokens=old.cached_tokens + usage.cached_tokens,
+            cache_write_tokens=old.cache_write_tokens + usage.cache_write_tokens,
+            context_tokens=usage.input_tokens + usage.output_tokens,
+            context_window=usage.context_window or old.context_window,
+            cost=old.cost,
+        )
+
+
+async def run_turn(session: "Session") -> None:
+    """Work on the turn that was just started."""
+    await _guard(session, _from_start)
+
+
+async def resume_turn(session: "Session") -> None:
+    """Go on with a turn that a stopped engine left open."""
+    await _guard(session, _from_journal)
+
+
+async def _from_start(session: "Session", turn: TurnContext) -> StepEnd:
+    say(session, session.state.input, client=session.state.client)
+    return await _steps(session, turn)
+
+
+async def _from_journal(session: "Session", turn: TurnContext) -> StepEnd:
+    session.record(r.TurnResumed(turn_id=turn.turn_id, recovered=True))
+    if session.state.resumed_steps > _MAX_RECOVERIES:
+        message = "The engine stopped again and again during this step. Send a new prompt to go on."
+        return StepEnd(False, StopReason.FAILED, Failure(code="internal", message=message))
+    if session.state.input:
+        say(session, session.state.input, client=session.state.client)
+    state = session.state
+    if state.step_id is not None:
+        step_id = state.step_id
+        if state.has_replied:
+            await run_calls(session, turn.turn_id, step_id, state.calls)
+        else:
+            for item in state.open_items:
+                _end_item(session, item, ItemStatus.INTERRUPTED, "The engine stopped.")
+        session.record(
+            r.StepCompleted(turn_id=turn.turn_id, step_id=step_id, finish_reason="interrupted")
+        )
+    return await _steps(session, turn)
+
+
+async def _steps(session: "Session", turn: TurnContext) -> StepEnd:
+    if session.state.trusted:
+        turn.instructions = await asyncio.to_thread(_instructions, session)
+    limit = session.engine.settings.max_steps
+    while session.state.step_number < limit:
+        end = await run_step(session, turn)
+        if not end.goes_on and not (end.error is None and session.was_steered()):
+            return end
+    message = f"The turn reached {limit} steps. Send a prompt to go on, or raise max_steps."
+    return StepEnd(False, StopReason.LIMIT, Failure(code="limitExceeded", message=message))
+
+
+async def _guard(
+    session: "Session", work: Callable[["Session", TurnContext], Awaitable[StepEnd]]
+) -> None:
+    turn_id = session.state.turn_id
+    assert turn_id is not None
+    window = session.engine.context_window(session.state.model)
+    turn = TurnContext(turn_id, session.state.usage.model_copy(update={"context_window": window}))
+    try:
+        end = await work(session, turn)
+    except asyncio.CancelledError:
+        if session.leaving:
+            raise
+        stopped = _close(session, ItemStatus.CANCELLED, "Stopped by the person.")
+        _complete(session, turn, StepEnd(False, StopReason.INTERRUPTED), stopped)
+    except KovaError as error:
+        failure = Failure(code=error.code, message=error.message)
+        _close(session, ItemStatus.ERROR, error.message)
+        _complete(session, turn, StepEnd(False, StopReason.FAILED, failure), ())
+    except Exception as error:
+        incident = token_hex(4)
+        session.engine.log_incident(incident, error)
+        failure = Failure(
+            code="internal",
+            message=f"A fault of the engine ended the turn (incident {incident} in its log).",
+        )
+        _close(session, ItemStatus.ERROR, failure.message)
+        _complete(session, turn, StepEnd(False, StopReason.FAILED, failure), ())
+    else:
+        _complete(session, turn, end, ())
+    await session.journal.sync()
+
+
+def _complete(
+    session: "Session", turn: TurnContext, end: StepEnd, stopped: tuple[str, ...]
+) -> None:
+    session.record(
+        r.TurnCompleted(
+            turn_id=turn.turn_id,
+            stop_reason=end.stop_reason,
+            usage=turn.usage,
+            error=end.error,
+            stopped=stopped,
+        )
+    )
+
+
+def _close(session: "Session", status: ItemStatus, why: str) -> tuple[str, ...]:
+    """End everything that the turn left open; returns what that was, in words."""
+    state = session.state
+    turn_id = state.turn_id or ""
+    stopped: list[str] = []
+    for approval in state.approvals:
+        stopped.append(f"approval of {approval.title}")
+        session.record(
+            r.ApprovalResolved(
+                approval_id=approval.approval_id,
+                turn_id=turn_id,
+                decision="cancelled",
+                resolved_by="interrupt" if status is ItemStatus.CANCELLED else "engine",
+            )
+        )
+    for request in state.questions:
+        stopped.append(f"question: {request.questions[0].question}")
+        session.record(
+            r.QuestionResolved(
+                question_id=request.question_id,
+                turn_id=turn_id,
+                outcome="cancelled",
+                resolved_by="interrupt" if status is ItemStatus.CANCELLED else "engine",
+            )
+        )
+    waiting = {approval.call_id for approval in state.approvals}
+    waiting |= {request.call_id for request in state.questions}
+    if session.state.is_waiting:
+        session.record(r.TurnResumed(turn_id=turn_id))
+    notes, session.stopped_notes = session.stopped_notes, []
+    stopped.extend(notes)
+    for item in session.state.open_items:
+        if isinstance(item, ToolCallItem) and item.item_id not in waiting and not notes:
+            stopped.append(item.title)
+        _end_item(session, item, status, why)
+    if state.step_id is not None:
+        if not state.has_replied:
+            stopped.append("the model's answer")
+        session.record(
+            r.StepCompleted(turn_id=turn_id, step_id=state.step_id, finish_reason="interrupted")
+        )
+    return tuple(stopped)
+
+
+def _end_item(session: "Session", item: Item, status: ItemStatus, why: str) -> None:
+    result = None
+    if isinstance(item, ToolCallItem):
+        output, session.partial_output = session.partial_output, ""
+        result = f"{why} Output so far:\n{output}" if output else why
+    session.record(
+        r.ItemCompleted(
+            turn_id=session.state.turn_id,
+            step_id=session.state.step_id,
+            item=end_of(item, status, why),
+            result=result,
+        )
+    )
+
+
+# -- what the person says -------------------------------------------------------------------------
+
+
+def say(
+    session: "Session",
+    input: tuple[InputPart, ...],
+    *,
+    prompt_id: str | None = None,
+    client: str | None = None,
+    steered: bool = False,
+) -> None:
+    """Put the person's words, and what they mention, into the transcript."""
+    state = session.state
+    context = tuple(mention(session, part) for part in input if isinstance(part, FilePart))
+    item = UserMessageItem(
+        item_id=token_hex(8), input=input, steered=steered, client=client, prompt_id=prompt_id
+    )
+    turn_id, step_id = state.turn_id, state.step_id
+    session.record(r.ItemStarted(turn_id=turn_id, step_id=step_id, item=item))
+    session.record(
+        r.ItemCompleted(turn_id=turn_id, step_id=step_id, item=item, context=context)
+    )
+
+
+def mention(session: "Session", part: FilePart) -> str:
+    """Return what the context gets for an @-mention; a failure is said, never raised."""
+    try:
+        text = read_mention(session, resolver(session)(part.uri))
+    except ToolError as error:
+        return f'<file uri="{part.uri}" error="{error}"/>'
+    if part.range is not None:
+        lines = text.split("\n")
+        text = "\n".join(lines[part.range.start.line : part.range.end.line + 1])
+    return f'<file uri="{part.uri}">\n{text}\n</file>'
+
+
+def _instructions(session: "Session") -> tuple[tuple[str, str], ...]:
+    """Read the workspace's instruction files; only called where the editor trusts the folder."""
+    workspace = workspace_path(session)
+    found: list[tuple[str, str]] = []
+    for name in session.engine.settings.instruction_files if workspace else ():
+        path = Path(workspace or "") / name
+        if path.is_symlink() or not path.is_file():
+            continue
+        data = path.read_bytes()[:_MAX_INSTRUCTION_BYTES]
+        found.append((name, data.decode("utf-8", "replace")))
+    return tuple(found)

@@ -1,0 +1,218 @@
+"""One append-only file per session: append, read back, repair a torn tail.
+
+A line is the record's JSON with `seq` and `at` in front; `seq` counts from 1 without holes.
+Invariant: one writer per file (an advisory lock holds others off); a line is whole or is cut away
+at the next open; nothing is kept in memory but where each line begins.
+"""
+
+import asyncio
+import contextlib
+import os
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from kova_ls.errors import JournalCorrupt, RequestFailed
+from kova_ls.journal.records import AnyRecord, Record
+from kova_ls.journal.upgrade import upgrade
+
+_ADAPTER: TypeAdapter[Any] = TypeAdapter(AnyRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A record with its place."""
+
+    seq: int
+    at: float
+    """Unix seconds."""
+    record: Record
+
+
+class Journal:
+    """A session's file, open for appending."""
+
+    def __init__(self, path: Path, fd: int) -> None:
+        self.path = path
+        self._fd = fd
+        self._starts = array("Q")
+        """Byte offset of each line; line of `seq` n is at index n - 1."""
+        self._end = 0
+        self._synced_seq = 0
+        self._sync: asyncio.Future[None] | None = None
+
+    @property
+    def seq(self) -> int:
+        """Number of the last record; 0 when there is none."""
+        return len(self._starts)
+
+    @classmethod
+    def create(cls, path: Path) -> "Journal":
+        """Begin an empty journal. Raises: FileExistsError; RequestFailed when it cannot."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise _disk_failure(path, error) from error
+        try:
+            _lock(fd, path)
+        except BaseException:
+            os.close(fd)
+            raise
+        return cls(path, fd)
+
+    @classmethod
+    def open(cls, path: Path) -> "tuple[Journal, list[Stored]]":
+        """Open an existing journal, cutting away a torn last line, and return all its records.
+
+        Raises: JournalCorrupt for damage before the last line, naming the line.
+        """
+        fd = os.open(path, os.O_RDWR | os.O_APPEND)
+        try:
+            _lock(fd, path)
+            journal = cls(path, fd)
+            stored = list(journal._scan())
+        except BaseException:
+            os.close(fd)
+            raise
+        return journal, stored
+
+    def _scan(self) -> Iterator[Stored]:
+        with os.fdopen(os.dup(self._fd), "rb") as file:
+            data = file.read()
+        start = 0
+        total = len(data)
+        while start < total:
+            stop = data.find(b"\n", start)
+            line = data[start : stop if stop >= 0 else total]
+            stored = _parse(line, self.seq + 1)
+            if stored is None or stop < 0:
+                if stop >= 0 and stop + 1 < total:
+                    raise JournalCorrupt(
+                        f"{self.path}: line {self.seq + 1} is damaged and others follow it. "
+                        "Move the file away to go on without this session."
+                    )
+                os.ftruncate(self._fd, start)
+                break
+            self._starts.append(start)
+            start = stop + 1
+            yield stored
+        self._end = min(start, total)
+        self._synced_seq = self.seq
+
+    def append(self, record: Record, at: float) -> Stored:
+        """Write one record; it outlives a killed process, not a power cut before `sync`.
+
+        Raises: RequestFailed (`diskFailed`); the file is then as it was.
+        """
+        seq = self.seq + 1
+        body = record.model_dump_json(exclude_none=True).encode()
+        line = b'{"seq":%d,"at":%.6f,%s\n' % (seq, at, body[1:])
+        try:
+            written = os.write(self._fd, line)
+            if written < len(line):
+                raise OSError(28, os.strerror(28))
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._fd, self._end)
+            raise _disk_failure(self.path, error) from error
+        self._starts.append(self._end)
+        self._end += written
+        return Stored(seq, at, record)
+
+    async def sync(self) -> None:
+        """Put everything appended so far on the disk; concurrent callers share one commit.
+
+        Raises: RequestFailed (`diskFailed`).
+        """
+        target = self.seq
+        while self._synced_seq < target:
+            if self._sync is None:
+                self._sync = asyncio.ensure_future(self._commit())
+            await asyncio.shield(self._sync)
+
+    async def _commit(self) -> None:
+        covered = self.seq
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, os.fdatasync, self._fd)
+            self._synced_seq = max(self._synced_seq, covered)
+        except OSError as error:
+            raise _disk_failure(self.path, error) from error
+        finally:
+            self._sync = None
+
+    def read(self, first: int, last: int) -> list[Stored]:
+        """Return the records from `first` to `last`, both included and clamped."""
+        first = max(first, 1)
+        last = min(last, self.seq)
+        if first > last:
+            return []
+        begin = self._starts[first - 1]
+        end = self._starts[last] if last < self.seq else self._end
+        data = os.pread(self._fd, end - begin, begin)
+        records: list[Stored] = []
+        for number, line in enumerate(data.split(b"\n")[:-1]):
+            stored = _parse(line, first + number)
+            if stored is not None:
+                records.append(stored)
+        return records
+
+    def size_bytes(self, first: int, last: int) -> int:
+        """Return how many bytes `read` of the same range goes through."""
+        last = min(last, self.seq)
+        if first > last:
+            return 0
+        end = self._starts[last] if last < self.seq else self._end
+        return end - self._starts[max(first, 1) - 1]
+
+    def close(self) -> None:
+        """Give the file back."""
+        os.close(self._fd)
+
+
+def _parse(line: bytes, expected_seq: int) -> Stored | None:
+    """Return the record of a line, or None when the line is not whole."""
+    try:
+        raw = orjson.loads(line)
+        seq, at = raw.pop("seq"), raw.pop("at")
+    except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
+        return None
+    if seq != expected_seq:
+        return None
+    try:
+        return Stored(seq, at, _ADAPTER.validate_python(upgrade(raw)))
+    except ValidationError as error:
+        where = error.errors(include_url=False, include_input=False)[0]
+        raise JournalCorrupt(
+            f"record {seq} ({raw.get('type')!r}) is not known to this version: {where['msg']}. "
+            "It was written by a newer version; update to read it."
+        ) from error
+
+
+def _lock(fd: int, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows: the daemon's own lock is the only guard
+        return
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise RequestFailed(
+            "journalDamaged",
+            f"{path} is in use by another engine. Close the editors of the other version.",
+        ) from error
+
+
+def _disk_failure(path: Path, error: OSError) -> RequestFailed:
+    return RequestFailed(
+        "diskFailed",
+        f"{path} cannot be written: {error.strerror}. "
+        "Free some space or mend its rights; nothing announced is lost.",
+    )
