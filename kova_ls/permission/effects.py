@@ -31,6 +31,8 @@ class WritePath:
     asked: str
     """Absolute as the call named it, before links were followed."""
     change: Literal["create", "modify", "delete"] = "modify"
+    is_git_dir: bool = False
+    """A folder above it is shaped like a git directory (`HEAD` beside `objects` or `refs`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,4 @@ class Opaque:
     why: str
 
 
-Effect = (
-    ReadPath | WritePath | RunCommand | Connect | Configure | Interact | Delegate | Opaque
-)
+Effect = ReadPath | WritePath | RunCommand | Connect | Configure | Interact | Delegate | Opaque

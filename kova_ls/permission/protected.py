@@ -1,0 +1,290 @@
+"""Paths that grant permission, run by themselves later, or hold secrets.
+
+Invariant: judged by the resolved path; names compare without case, prefixes as the disk does.
+"""
+
+import re
+from fnmatch import fnmatchcase
+from typing import Literal, NamedTuple
+
+from kova_ls.permission.effects import ReadPath, WritePath
+from kova_ls.permission.facts import Facts
+from kova_ls.permission.globs import absolute
+from kova_ls.permission.roots import is_inside
+from kova_ls.values import Reason
+
+
+class Guarded(NamedTuple):
+    """A group of paths that ask at every level below `auto`."""
+
+    kind: Literal["protected", "sensitive"]
+    """`sensitive` asks for reading as well."""
+    patterns: str
+    """Separated by blanks. `~/x` stands below the home folder; others match anywhere, as whole
+    trailing or middle parts of the path; a part may hold `*`. What is below matches too."""
+    reason: str
+    """Completes "`path` …"."""
+    examples: tuple[str, ...]
+    """Relative to home for `~/`, else to the workspace."""
+    others: tuple[str, ...] = ()
+    """Look alike and are not guarded by this group."""
+
+
+GUARDED: tuple[Guarded, ...] = (
+    Guarded(
+        "sensitive",
+        ".env .env.* .envrc .env-* *.env",
+        "holds secrets of the project",
+        (".env", "a/.env.local", ".env/x", "prod.env"),
+        (".env.example", ".env.sample", "a/.env.template", "env.py", ".environment"),
+    ),
+    Guarded(
+        "sensitive",
+        "id_rsa id_dsa id_ecdsa id_ecdsa_sk id_ed25519 id_ed25519_sk *.pem *.key *.p12 *.pfx *.jks"
+        " *.keystore *.ppk *.kdbx *.asc.key ~/.ssh ~/.gnupg .gnupg",
+        "holds private keys",
+        ("id_rsa", "certs/server.pem", "~/.ssh/config", "a.key"),
+        ("id_rsa.pub", "key.py", "a.keys"),
+    ),
+    Guarded(
+        "sensitive",
+        ".netrc _netrc .git-credentials .pgpass .my.cnf .pypirc .htpasswd .vault-token .dockercfg"
+        " credentials.json client_secret*.json service-account*.json secrets.json secrets.yml"
+        " secrets.yaml secrets.toml .terraformrc ~/.aws ~/.azure ~/.config/gcloud ~/.kube"
+        " ~/.docker/config.json ~/.config/gh/hosts.yml ~/.config/hub ~/.cargo/credentials*"
+        " ~/.gem/credentials ~/.npmrc ~/.config/git/credentials ~/.local/share/keyrings"
+        " ~/.password-store ~/.mozilla ~/.config/google-chrome ~/.config/chromium"
+        " ~/Library/Keychains ~/.bash_history ~/.zsh_history ~/.python_history /etc/shadow"
+        " /etc/sudoers /etc/gshadow .aws/credentials .kube/config",
+        "holds credentials",
+        ("~/.netrc", "~/.aws/credentials", "~/.npmrc", "a/credentials.json"),
+        ("credentials.py",),
+    ),
+    Guarded(
+        "protected",
+        ".kova",
+        "configures the agent or grants it permissions",
+        (".kova/permissions.local.json", "sub/.kova/x", ".kova"),
+        (".kovarc", "kova"),
+    ),
+    Guarded(
+        "protected",
+        ".git .gitmodules .gitattributes .husky .githooks .lefthook lefthook.yml .lefthook.yml"
+        " .gitconfig ~/.gitconfig ~/.config/git",
+        "changes what git runs later",
+        (".git", ".git/hooks/pre-commit", "a/b/.git/config", ".husky/pre-push", "~/.gitconfig"),
+        (".gitignore", ".github/x.md", "git"),
+    ),
+    Guarded(
+        "protected",
+        ".vscode .idea .fleet .zed *.code-workspace .nvim.lua .nvimrc .exrc .vimrc .lvimrc .envrc"
+        " .dir-locals.el .devcontainer .devcontainer.json .claude .cursor .mcp.json .gemini .codex",
+        "tells an editor or another agent what to run",
+        (".vscode/tasks.json", "a.code-workspace", ".nvim.lua", ".devcontainer/x"),
+        ("vscode.md",),
+    ),
+    Guarded(
+        "protected",
+        ".npmrc .yarnrc* .pnpmfile.cjs pnpmfile.js .cargo/config .cargo/config.toml .bazelrc"
+        " .pre-commit-config.yaml .pre-commit-config.yml pip.conf .pip .bundle/config .tool-versions"
+        " mise.toml .mise.toml sitecustomize.py usercustomize.py *.pth",
+        "tells a tool what to run",
+        (".npmrc", "a/.yarnrc.yml", ".cargo/config.toml", ".pre-commit-config.yaml"),
+        ("npmrc.md", ".cargo/registry"),
+    ),
+    Guarded(
+        "protected",
+        ".github/workflows .github/actions .gitlab-ci.yml .gitlab/ci .circleci .buildkite"
+        " .travis.yml .drone.yml azure-pipelines.yml bitbucket-pipelines.yml Jenkinsfile"
+        " .gitea/workflows .forgejo/workflows .woodpecker .woodpecker.yml .teamcity",
+        "runs on the project's build servers",
+        (".github/workflows/ci.yml", "a/.circleci/config.yml", "Jenkinsfile"),
+        (".github/ISSUE_TEMPLATE.md",),
+    ),
+    Guarded(
+        "protected",
+        ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv"
+        " .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc .inputrc .xprofile .xinitrc .xsession"
+        " .pam_environment .login .screenrc .tmux.conf .wgetrc .curlrc .gdbinit .lldbinit .pdbrc"
+        " .irbrc .pryrc .Rprofile ~/.config ~/.local/bin ~/bin ~/.local/share/applications"
+        " ~/.local/share/systemd ~/.cargo ~/.rustup ~/.pyenv ~/.nvm ~/.rbenv ~/Library/LaunchAgents"
+        " ~/Library/LaunchDaemons ~/.vim ~/.emacs ~/.emacs.d ~/.oh-my-zsh ~/.zsh ~/.bashrc.d"
+        " ~/.ipython ~/.jupyter ~/.docker ~/.gem ~/.m2/settings.xml ~/.gradle/init.d"
+        " ~/.gradle/gradle.properties ~/.gradle/init.gradle",
+        "runs when the person logs in, opens a shell or starts a program",
+        ("~/.bashrc", ".zshrc", "~/.config/autostart/x.desktop", "~/bin/git"),
+        ("bashrc.md",),
+    ),
+    Guarded(
+        "protected",
+        "/etc /boot /usr /bin /sbin /lib /lib64 /opt/homebrew /var/spool/cron /Library /System"
+        " /proc /sys /dev",
+        "belongs to the machine",
+        ("/etc/passwd", "/usr/local/bin/x", "/var/spool/cron/root"),
+        ("/srv/x",),
+    ),
+)
+
+_EXAMPLE_KIN = re.compile(
+    r"\.env[.-].*?(example|sample|template|dist|default|defaults|tpl|schema)s?(\..*)?\Z"
+)
+_GIT_KIN = re.compile(r"git~[0-9]+\Z|\.git[ .]+\Z")
+
+
+class _Pattern(NamedTuple):
+    guarded: Guarded
+    parts: tuple[str, ...]
+
+
+def _compile() -> tuple[
+    dict[str, list[_Pattern]], list[_Pattern], list[_Pattern], list[tuple[str, Guarded]]
+]:
+    """Return the patterns by literal last part, with globs, below home, and by absolute prefix."""
+    literal: dict[str, list[_Pattern]] = {}
+    globs: list[_Pattern] = []
+    home: list[_Pattern] = []
+    absolute: list[tuple[str, Guarded]] = []
+    for guarded in GUARDED:
+        for text in guarded.patterns.split():
+            if text.startswith("/"):
+                absolute.append((text, guarded))
+            elif text.startswith("~/"):
+                home.append(_Pattern(guarded, tuple(text[2:].lower().split("/"))))
+            else:
+                pattern = _Pattern(guarded, tuple(text.lower().split("/")))
+                if "*" in pattern.parts[-1]:
+                    globs.append(pattern)
+                else:
+                    literal.setdefault(pattern.parts[-1], []).append(pattern)
+    return literal, globs, home, absolute
+
+
+_LITERAL, _GLOBS, _HOME, _ABSOLUTE = _compile()
+_SENSITIVE_NAMES = tuple(
+    name
+    for name in (
+        ".env .env.local id_rsa id_ed25519 .netrc .git-credentials server.pem server.key"
+    ).split()
+)
+
+
+def find_guard(path: str, facts: Facts, *, for_reading: bool = False) -> Guarded | None:
+    """Return what guards a resolved path, sensitive first, or None."""
+    found: Guarded | None = None
+    for guarded in _matches(path, facts, for_reading=for_reading):
+        if guarded.kind == "sensitive":
+            return guarded
+        if not for_reading and found is None:
+            found = guarded
+    return found
+
+
+def _matches(path: str, facts: Facts, *, for_reading: bool) -> "list[Guarded]":
+    found: list[Guarded] = []
+    parts = path.lower().strip("/").split("/")
+    for at, part in enumerate(parts):
+        named = _LITERAL.get(part)
+        if named:
+            for pattern in named:
+                if _ends(parts, at, pattern.parts) and not _is_kin(part, pattern.guarded):
+                    found.append(pattern.guarded)
+        if part[:1] == "." or "." in part or "-" in part or "_" in part:
+            for pattern in _GLOBS:
+                if (
+                    fnmatchcase(part, pattern.parts[-1])
+                    and _ends(parts, at, pattern.parts)
+                    and not _is_kin(part, pattern.guarded)
+                ):
+                    found.append(pattern.guarded)
+        if not for_reading and _GIT_KIN.match(part):
+            found.append(_LITERAL[".git"][0].guarded)
+    if is_inside(path, facts.home, case_folds=facts.case_folds):
+        below = path[len(facts.home.rstrip("/")) :].lower().strip("/").split("/")
+        for pattern in _HOME:
+            if len(below) >= len(pattern.parts) and all(
+                fnmatchcase(mine, theirs)
+                for mine, theirs in zip(below, pattern.parts, strict=False)
+            ):
+                found.append(pattern.guarded)
+    for prefix, guarded in _ABSOLUTE:
+        if (guarded.kind == "sensitive" or not for_reading) and is_inside(
+            path, prefix, case_folds=facts.case_folds
+        ):
+            found.append(guarded)
+    return found
+
+
+def _ends(parts: list[str], at: int, pattern: tuple[str, ...]) -> bool:
+    """Tell whether the pattern's parts end at this part of the path."""
+    return len(pattern) == 1 or (
+        at + 1 >= len(pattern) and tuple(parts[at + 1 - len(pattern) : at]) == pattern[:-1]
+    )
+
+
+def _is_kin(part: str, guarded: Guarded) -> bool:
+    return guarded.kind == "sensitive" and _EXAMPLE_KIN.match(part) is not None
+
+
+def read_reason(effect: ReadPath, facts: Facts) -> Reason | None:
+    """Return why looking at the path asks, or None."""
+    guarded = find_guard(effect.path, facts, for_reading=True)
+    if guarded is None:
+        return None
+    return Reason(code="sensitive", text=f"{effect.path!r} {guarded.reason}.")
+
+
+def write_reason(effect: WritePath, facts: Facts) -> Reason | None:
+    """Return why changing the path asks at every level below `auto`, or None."""
+    if effect.is_git_dir:
+        return Reason(code="protected", text=f"{effect.path!r} is inside a git directory.")
+    for folder in (facts.kova_home, facts.data_dir, facts.runtime_dir):
+        if is_inside(effect.path, folder, case_folds=facts.case_folds):
+            return Reason(code="protected", text=f"{effect.path!r} belongs to the agent itself.")
+    for folder in facts.path_dirs:
+        if is_inside(effect.path, folder, case_folds=facts.case_folds):
+            return Reason(
+                code="protected", text=f"{effect.path!r} is in a folder of programs on PATH."
+            )
+    guarded = find_guard(effect.path, facts)
+    if guarded is None and effect.asked != effect.path:
+        guarded = find_guard(effect.asked, facts)
+    if guarded is None:
+        return None
+    return Reason(code=guarded.kind, text=f"{effect.path!r} {guarded.reason}.")
+
+
+_SPLIT = re.compile(r"[=:@,{}]")
+
+
+def sensitive_word(value: str, facts: Facts, cwd: str) -> Reason | None:
+    """Return why a word of a shell command asks: it names a sensitive path."""
+    if not _may_be_sensitive(value):
+        return None
+    for piece in {value, *_SPLIT.split(value)}:
+        if not piece or len(piece) > 4096:
+            continue
+        name = piece.rstrip("/").rsplit("/", 1)[-1]
+        if any(char.isspace() for char in name):
+            continue
+        path = absolute(piece, facts.home, cwd)
+        guarded = find_guard(path, facts, for_reading=True)
+        if guarded is None and any(char in name for char in "*?["):
+            if any(fnmatchcase(example, name) for example in _SENSITIVE_NAMES) and (
+                name.startswith(".") or len(name.replace("*", "")) > 3
+            ):
+                return Reason(code="sensitive", text=f"{piece!r} may name a file with secrets.")
+        if guarded is not None and guarded.kind == "sensitive":
+            return Reason(code="sensitive", text=f"{piece!r} {guarded.reason}.")
+    return None
+
+
+_HINT = re.compile(
+    r"env|id_|\.pem|\.key|\.p12|\.pfx|\.jks|keystore|\.ppk|\.kdbx|ssh|gnupg|netrc|credential|pgpass"
+    r"|my\.cnf|pypirc|htpasswd|token|dockercfg|secret|account|terraformrc|aws|azure|gcloud|kube"
+    r"|docker|hub|gh/|gem|npmrc|keyring|keychain|password|mozilla|chrom|history|shadow|sudoers|[*?\[]",
+    re.IGNORECASE,
+)
+
+
+def _may_be_sensitive(value: str) -> bool:
+    return _HINT.search(value) is not None
