@@ -1,0 +1,556 @@
+--- The cards that wait for the person: a queue, one of them shown in a float.
+--- Invariant: a card takes no key before it has stood there, undisturbed, for `card.arm_ms`.
+--- Invariant: the float never takes the focus from someone who types; it covers the person's own
+--- windows only after they went to it.
+--- Invariant: a card goes when the engine says that it was resolved, not when a key is pressed.
+local approvals = require("kova.approvals")
+local client = require("kova.client")
+local config = require("kova.config")
+local questions = require("kova.questions")
+local text = require("kova.text")
+
+local M = {}
+
+---@class kova.Card
+---@field id string
+---@field kind "approval"|"question"|"trust"
+---@field approval table?
+---@field request table?
+---@field method string?
+---@field index integer? question shown
+---@field answers table<string, table>?
+---@field rows table<integer, integer>?
+---@field option string?
+---@field hidden table[]?
+---@field opened table<integer, string>?
+---@field sent boolean? an answer is on its way
+
+local PADDING = 1 -- the fold column, which is always empty
+
+local ns = vim.api.nvim_create_namespace("kova.cards")
+local queue = {} ---@type kova.Card[]
+local win ---@type integer?
+local buf ---@type integer?
+local back ---@type integer? window to go back to
+local armed = false
+local armed_timer = assert(vim.uv.new_timer())
+local mapped = {} ---@type string[]
+local replaced = {} ---@type table<string, { at: integer, focused: boolean }>
+local changed = function() end
+
+--- Be told when cards come and go.
+---@param listener fun()
+function M.on_change(listener)
+  changed = listener
+end
+
+---@return integer
+function M.count()
+  return #queue
+end
+
+--- Title of the card that waits longest.
+---@return string?
+function M.title()
+  local card = queue[1]
+  if not card then
+    return nil
+  end
+  if card.kind == "approval" then
+    return approvals.title(card.approval)
+  elseif card.kind == "question" then
+    return questions.title(card.request)
+  end
+  return "Trust this folder?"
+end
+
+local function view(card)
+  if card.kind == "approval" then
+    return approvals
+  elseif card.kind == "question" then
+    return questions
+  end
+  return require("kova.trust_card")
+end
+
+local function is_open()
+  return win ~= nil and vim.api.nvim_win_is_valid(win)
+end
+
+local function is_focused()
+  return is_open() and vim.api.nvim_get_current_win() == win
+end
+M.is_focused = is_focused
+
+--- Where the float goes: large when the person is in it, else inside the conversation's window.
+---@param focused boolean
+---@param lines string[]
+---@return table?
+local function geometry(focused, lines)
+  local settings = config.get().card
+  local function height_in(width)
+    local rows = 0
+    for _, line in ipairs(lines) do
+      rows = rows + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / (width - PADDING)))
+    end
+    return rows
+  end
+  if focused then
+    local width = math.max(20, math.min(settings.max_width, vim.o.columns - 6))
+    local most = math.max(3, math.floor((vim.o.lines - vim.o.cmdheight - 4) * settings.max_height))
+    local height = math.max(1, math.min(height_in(width), most))
+    return {
+      relative = "editor",
+      width = width,
+      height = height,
+      row = math.max(0, math.floor((vim.o.lines - vim.o.cmdheight - height) / 2) - 1),
+      most = most,
+      col = math.max(0, math.floor((vim.o.columns - width) / 2) - 1),
+    }
+  end
+  local host = require("kova.chat").transcript_window()
+  if not host then
+    return nil
+  end
+  local width = vim.api.nvim_win_get_width(host) - 2
+  local room = vim.api.nvim_win_get_height(host) - 3
+  if width < 20 or room < 3 then
+    return nil
+  end
+  local most = math.max(1, math.floor(room * 0.8))
+  local height = math.max(1, math.min(height_in(width), most))
+  return {
+    relative = "win",
+    most = most,
+    win = host,
+    width = width,
+    height = height,
+    row = math.max(0, vim.api.nvim_win_get_height(host) - height - 3),
+    col = 0,
+  }
+end
+
+---@param keys kova.CardKey[]
+---@param focused boolean
+local function footer(keys, focused, sent, width)
+  local chunks = {}
+  local function add(chunk, hl)
+    table.insert(chunks, { chunk, hl })
+  end
+  if sent then
+    add(" answering… ", "KovaCardDim")
+  elseif not focused then
+    add((" %s answers "):format(config.get().keys.card[1] or ":Kova card"), "KovaCardBorderWaiting")
+  else
+    for _, key in ipairs(keys) do
+      if not key.silent then
+        local usable = armed and not key.locked
+        add(" " .. key.key, usable and "KovaCardKey" or "KovaCardDim")
+        add(" " .. key.label .. " ", usable and "Normal" or "KovaCardDim")
+      end
+    end
+    add(" q", "KovaCardKey")
+    add(" later ", "Normal")
+  end
+  local total = 0
+  for _, chunk in ipairs(chunks) do
+    total = total + vim.fn.strdisplaywidth(chunk[1])
+  end
+  if total > width then
+    for _, chunk in ipairs(chunks) do
+      chunk[1] = chunk[1]:gsub("^ (.-) $", " %1"):gsub("allow once", "once"):gsub("deny and say why", "deny…")
+        :gsub("reject and leave plan mode", "reject+exit"):gsub("open hidden lines", "open")
+    end
+  end
+  return chunks
+end
+
+local function unmap()
+  for _, key in ipairs(mapped) do
+    pcall(vim.keymap.del, "n", key, { buffer = buf })
+  end
+  mapped = {}
+end
+
+local show
+
+local function close_window()
+  local target = win
+  win = nil
+  if target and vim.api.nvim_win_is_valid(target) then
+    local focused = vim.api.nvim_get_current_win() == target
+    if focused and back and vim.api.nvim_win_is_valid(back) then
+      vim.api.nvim_set_current_win(back)
+    end
+    pcall(vim.api.nvim_win_close, target, true)
+  end
+end
+
+local function disarm()
+  armed = false
+  armed_timer:stop()
+  armed_timer:start(config.get().card.arm_ms, 0, vim.schedule_wrap(function()
+    armed = true
+    if is_open() then
+      show()
+    end
+  end))
+end
+
+---@param card kova.Card
+local function answer(card)
+  return function(params)
+    if card.sent then
+      return
+    end
+    card.sent = true
+    show()
+    client.request(card.method, params, function(problem, result)
+      if problem then
+        card.sent = false
+        text.say("Kova: " .. problem, vim.log.levels.ERROR)
+        return show()
+      end
+      if result.status == "alreadyResolved" then
+        local what = result.decision or result.outcome or "answered"
+        text.say(("Kova: already answered (%s) by %s"):format(what, result.resolvedBy or "someone"))
+      end
+    end)
+  end
+end
+
+local function leave()
+  if is_focused() then
+    local to = back
+    if not (to and vim.api.nvim_win_is_valid(to)) then
+      to = nil
+    end
+    close_window()
+    if to then
+      vim.api.nvim_set_current_win(to)
+    end
+    show()
+  end
+end
+M.leave = leave
+
+--- Every plain key means nothing here unless it is one of the card's: an edit command must not
+--- raise an error under someone who types ahead, and it restarts the wait.
+local function map_keys(card, keys)
+  unmap()
+  local function map(key, run)
+    vim.keymap.set("n", key, run, { buffer = buf, nowait = true, silent = true })
+    table.insert(mapped, key)
+  end
+  for _, inert in ipairs({ "a", "c", "d", "i", "o", "p", "r", "s", "u", "x", "A", "C", "D", "I", "O", "P", "R", "S", "X", "<CR>", "<Space>" }) do
+    map(inert, function()
+      if not armed then
+        disarm()
+      end
+    end)
+  end
+  for _, key in ipairs(keys) do
+    map(key.key, function()
+      if card.sent or queue[1] ~= card then
+        return
+      end
+      if not armed then
+        return disarm()
+      end
+      if key.locked then
+        return text.say("Kova: " .. key.locked)
+      end
+      key.run()
+    end)
+  end
+  map("q", leave)
+  map("<Esc>", leave)
+  for _, key in ipairs(config.get().keys.stop) do
+    map(key, function()
+      require("kova.session").interrupt()
+    end)
+  end
+end
+
+local function buffer()
+  if buf and vim.api.nvim_buf_is_valid(buf) then
+    return buf
+  end
+  buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = "hide"
+  vim.bo[buf].filetype = "kova-card"
+  vim.bo[buf].undolevels = -1
+  return buf
+end
+
+local shown_card ---@type kova.Card?
+
+--- Draw the first card; open, resize or close the float as needed.
+---@param focus boolean? go into it
+function show(focus)
+  local card = queue[1]
+  if not card then
+    shown_card = nil
+    close_window()
+    return changed()
+  end
+  local focused = focus or is_focused()
+  local b = buffer()
+  local module = view(card)
+  local page = module.render(card)
+  local keys = module.keys(card, answer(card), function()
+    show()
+  end)
+  local place = geometry(focused, page.lines)
+  if not place then
+    close_window()
+    return changed()
+  end
+  vim.bo[b].modifiable = true
+  vim.api.nvim_buf_set_lines(b, 0, -1, false, page.lines)
+  vim.bo[b].modifiable = false
+  vim.api.nvim_buf_clear_namespace(b, ns, 0, -1)
+  for _, mark in ipairs(page.marks) do
+    pcall(vim.api.nvim_buf_set_extmark, b, ns, mark.line, mark.col or 0, {
+      end_col = math.min(mark.end_col or 0, #(page.lines[mark.line + 1] or "")),
+      hl_group = mark.hl,
+    })
+  end
+  local more = #queue > 1 and (" (1 of %d)"):format(#queue) or ""
+  local title = " " .. text.line((M.title() or ""), math.max(place.width - 12, 10)) .. more .. " "
+  local most = place.most
+  place.most = nil
+  local options = vim.tbl_extend("force", place, {
+    style = "minimal",
+    border = config.get().card.border,
+    title = { { title, "KovaCardTitle" } },
+    title_pos = "left",
+    footer = footer(keys, focused, card.sent, place.width),
+    footer_pos = "left",
+    zindex = 60,
+    focusable = true,
+  })
+  if config.get().card.border == "none" then
+    options.title, options.title_pos, options.footer, options.footer_pos = nil, nil, nil, nil
+  end
+  local fresh = shown_card ~= card
+  if is_open() then
+    vim.api.nvim_win_set_config(win, options)
+  else
+    options.noautocmd = false
+    win = vim.api.nvim_open_win(b, false, options)
+    fresh = true
+  end
+  vim.wo[win].wrap = true
+  vim.wo[win].linebreak = true
+  vim.wo[win].foldcolumn = tostring(PADDING)
+  local height = math.max(1, math.min(vim.api.nvim_win_text_height(win, {}).all, most))
+  if height ~= place.height then
+    place.row = math.max(0, place.row - (focused and math.floor((height - place.height) / 2) or height - place.height))
+    place.height = height
+    vim.api.nvim_win_set_config(win, place)
+  end
+  vim.wo[win].winhighlight = focused and "FloatBorder:KovaCardBorder,NormalFloat:Normal,FoldColumn:Normal"
+    or "FloatBorder:KovaCardBorderWaiting,NormalFloat:Normal,FoldColumn:Normal"
+  vim.wo[win].cursorline = focused and card.kind == "question"
+  if fresh then
+    vim.api.nvim_win_set_cursor(win, { page.first or 1, 0 })
+    shown_card = card
+    disarm()
+  end
+  map_keys(card, keys)
+  if focus and not is_focused() then
+    back = vim.api.nvim_get_current_win()
+    vim.api.nvim_set_current_win(win)
+    disarm()
+  end
+  M.show_position()
+  changed()
+end
+
+--- Say in the border how much is above and below.
+function M.show_position()
+  if not is_open() or config.get().card.border == "none" then
+    return
+  end
+  local last = vim.fn.line("w$", win)
+  local total = vim.api.nvim_buf_line_count(buf)
+  local first = vim.fn.line("w0", win)
+  local hint = ""
+  if last < total or first > 1 then
+    hint = (" lines %d-%d of %d%s "):format(first, last, total, last < total and " ▼" or "")
+  end
+  local options = vim.api.nvim_win_get_config(win)
+  local title = options.title or {}
+  local head = type(title) == "table" and title[1] or { tostring(title), "KovaCardTitle" }
+  vim.api.nvim_win_set_config(win, { title = hint ~= "" and { head, { hint, "KovaWaiting" } } or { head }, title_pos = "left" })
+end
+
+--- May the float take the focus? Only from someone who rests in the conversation.
+local function may_take_focus()
+  local mode = vim.api.nvim_get_mode()
+  if mode.mode ~= "n" or mode.blocking or vim.fn.getcmdwintype() ~= "" or vim.fn.reg_recording() ~= "" then
+    return false
+  end
+  return require("kova.chat").is_resting()
+end
+
+local function announce()
+  local title = M.title()
+  if not title or not config.get().notify or require("kova.chat").is_inside() or is_focused() then
+    return
+  end
+  text.say(("Kova waits: %s  (:Kova card)"):format(title), vim.log.levels.WARN)
+end
+
+---@param card kova.Card
+---@param call_id string?
+local function add(card, call_id)
+  for _, known in ipairs(queue) do
+    if known.id == card.id then
+      return
+    end
+  end
+  local place = call_id and replaced[call_id]
+  local focus = false
+  local last = queue[#queue]
+  local behind = last and last.kind == "trust" and not (#queue == 1 and is_focused())
+  if place then
+    replaced[call_id] = nil
+    table.insert(queue, math.min(place.at, #queue + 1), card)
+    focus = place.focused and place.at == 1
+  elseif behind then
+    table.insert(queue, #queue, card) -- what the engine asks comes before what we ask
+  else
+    table.insert(queue, card)
+  end
+  if queue[1] == card then
+    show(focus or may_take_focus() or nil)
+    announce()
+  else
+    show()
+  end
+end
+
+function M.add_approval(approval)
+  add({
+    id = approval.approvalId,
+    kind = "approval",
+    approval = approval,
+    method = "kova/approval/respond",
+  }, approval.callId)
+end
+
+function M.add_question(request)
+  add({
+    id = request.questionId,
+    kind = "question",
+    request = request,
+    method = "kova/question/respond",
+    index = 1,
+    answers = {},
+  }, request.callId)
+end
+
+--- A card that is ours, not the engine's.
+---@param card kova.Card
+function M.add_own(card)
+  add(card)
+end
+
+--- The engine says that a card was answered, withdrawn or replaced.
+---@param id string
+---@param decision string?
+---@param by string?
+function M.resolved(id, decision, by)
+  for i, card in ipairs(queue) do
+    if card.id == id then
+      local focused = i == 1 and is_focused()
+      if decision == "superseded" and card.approval then
+        replaced[card.approval.callId] = { at = i, focused = focused }
+      elseif not card.sent and by and card.kind ~= "trust" then
+        text.say(("Kova: %s by %s"):format(decision or "resolved", by))
+      end
+      table.remove(queue, i)
+      if focused and #queue == 0 and decision ~= "superseded" then
+        close_window()
+      end
+      show()
+      return
+    end
+  end
+end
+
+--- Make the queue what the engine says is open.
+---@param open_approvals table[]
+---@param open_questions table[]
+function M.reconcile(open_approvals, open_questions)
+  local open = {}
+  for _, approval in ipairs(open_approvals) do
+    open[approval.approvalId] = true
+  end
+  for _, request in ipairs(open_questions) do
+    open[request.questionId] = true
+  end
+  queue = vim.tbl_filter(function(card)
+    if card.kind ~= "trust" and open[card.id] then
+      card.sent = false -- the engine never got that answer
+    end
+    return card.kind == "trust" or open[card.id]
+  end, queue)
+  show()
+  for _, approval in ipairs(open_approvals) do
+    M.add_approval(approval)
+  end
+  for _, request in ipairs(open_questions) do
+    M.add_question(request)
+  end
+end
+
+--- Go to the card.
+function M.focus()
+  if #queue == 0 then
+    return text.say("Kova: nothing waits for an answer.")
+  end
+  if vim.api.nvim_get_mode().mode:sub(1, 1) == "i" then
+    vim.cmd.stopinsert()
+  end
+  show(true)
+end
+
+--- Draw again after the windows changed.
+function M.refresh()
+  if #queue > 0 then
+    show()
+  end
+end
+
+local group = vim.api.nvim_create_augroup("kova.cards", {})
+vim.api.nvim_create_autocmd({ "VimResized", "TabEnter" }, {
+  group = group,
+  callback = function()
+    vim.schedule(M.refresh)
+  end,
+})
+vim.api.nvim_create_autocmd({ "WinScrolled", "CursorMoved" }, {
+  group = group,
+  callback = function()
+    if is_open() and is_focused() then
+      M.show_position()
+    end
+  end,
+})
+vim.api.nvim_create_autocmd("WinLeave", {
+  group = group,
+  callback = function()
+    if is_focused() then
+      vim.schedule(function()
+        if is_open() and not is_focused() then
+          show()
+        end
+      end)
+    end
+  end,
+})
+
+return M

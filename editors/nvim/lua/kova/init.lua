@@ -1,0 +1,86 @@
+--- Kova in Neovim: `setup()` is optional; every function here may be mapped.
+local M = {}
+
+--- Take settings; see |kova-settings|.
+---@param settings table?
+function M.setup(settings)
+  require("kova.config").set(settings)
+end
+
+local function forward(module, name, ...)
+  local fixed = { ... }
+  return function(...)
+    local arguments = #fixed > 0 and fixed or { ... }
+    return require(module)[name](unpack(arguments))
+  end
+end
+
+M.toggle = forward("kova.chat", "toggle")
+M.open = forward("kova.chat", "open")
+M.close = forward("kova.chat", "close")
+M.focus = forward("kova.chat", "focus")
+M.send = forward("kova.chat", "send", "queue")
+M.steer = forward("kova.chat", "send", "steer")
+M.drop_attachments = forward("kova.chat", "drop_attachments")
+M.stop = forward("kova.session", "interrupt")
+M.cycle_level = forward("kova.session", "cycle_level")
+M.new = forward("kova.session", "new")
+M.card = forward("kova.cards", "focus")
+M.pick_model = forward("kova.sessions", "model")
+M.pick_session = forward("kova.sessions", "pick")
+M.loop = forward("kova.panels", "loop", true)
+
+--- A line for a statusline; empty until Kova is used.
+---@return string
+function M.statusline()
+  if not package.loaded["kova.chat"] then
+    return ""
+  end
+  return require("kova.status").statusline()
+end
+
+--- Ask something at once, with parts beside the text.
+---@param prompt string
+---@param parts table[]? input parts
+function M.ask(prompt, parts)
+  local chat = require("kova.chat")
+  chat.open()
+  vim.cmd.stopinsert()
+  chat.send("queue", { text = prompt, parts = parts or {} })
+end
+
+--- Store what the person said of the folder, and connect anew so that it counts.
+local function decide(trusted)
+  local client = require("kova.client")
+  local root = client.root or client.find_root()
+  local problem = require("kova.trust").set(root, trusted)
+  local text = require("kova.text")
+  if problem then
+    return text.say("Kova: the answer could not be stored: " .. problem, vim.log.levels.ERROR)
+  end
+  require("kova.chat")
+  require("kova.cards").resolved(root)
+  text.say(("Kova: %s is %s."):format(vim.fn.fnamemodify(root, ":~"), trusted and "trusted" or "not trusted"))
+  if client.state ~= "off" and client.trusted ~= trusted then
+    M.reconnect()
+  end
+end
+
+--- Trust the workspace.
+function M.trust()
+  decide(true)
+end
+
+--- Trust the workspace no longer.
+function M.untrust()
+  decide(false)
+end
+
+--- End the connection and open it again; the conversation goes on where it was.
+function M.reconnect()
+  require("kova.client").stop(function()
+    require("kova.chat").connect()
+  end)
+end
+
+return M

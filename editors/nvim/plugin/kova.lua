@@ -1,0 +1,49 @@
+-- Defines the user command and the <Plug> maps; nothing is loaded until one of them is used.
+if vim.g.loaded_kova then
+  return
+end
+vim.g.loaded_kova = 1
+
+if vim.fn.has("nvim-0.10") == 0 then
+  vim.api.nvim_create_user_command("Kova", function()
+    vim.notify("Kova needs Neovim 0.10 or newer.", vim.log.levels.ERROR)
+  end, { nargs = "*", range = true, bang = true })
+  return
+end
+
+vim.api.nvim_create_user_command("Kova", function(command)
+  require("kova.commands").run(command)
+end, {
+  nargs = "*",
+  range = true,
+  bang = true,
+  desc = "Work with the Kova agent",
+  complete = function(lead, line)
+    return require("kova.commands").complete(lead, line)
+  end,
+})
+
+local function plug(name, modes, rhs, desc)
+  vim.keymap.set(modes, "<Plug>(kova-" .. name .. ")", rhs, { silent = true, desc = "Kova: " .. desc })
+end
+
+local function call(name)
+  return function()
+    require("kova")[name]()
+  end
+end
+
+plug("toggle", "n", call("toggle"), "open or close the conversation")
+plug("open", "n", call("open"), "open the conversation")
+plug("focus", { "n", "i" }, call("focus"), "go to the prompt")
+plug("send", { "n", "i" }, call("send"), "send the prompt; wait in the queue while a turn runs")
+plug("steer", { "n", "i" }, call("steer"), "send the prompt into the running turn")
+plug("stop", { "n", "i" }, call("stop"), "stop the running turn")
+plug("card", { "n", "i" }, call("card"), "go to the card that waits for an answer")
+plug("cycle-level", { "n", "i" }, call("cycle_level"), "next approval level")
+plug("model", "n", call("pick_model"), "choose the model")
+plug("sessions", "n", call("pick_session"), "choose a conversation")
+plug("new", "n", call("new"), "begin a new conversation")
+plug("loop", "n", call("loop"), "look inside the last turn")
+plug("detach", "n", call("drop_attachments"), "remove what is attached to the prompt")
+plug("selection", "x", ":Kova<CR>", "attach the selection to the prompt")
