@@ -142,7 +142,7 @@ class Files:
         """Return the path relative to the workspace, absolute outside of it."""
         if self.root is None or not is_below(path, self.root):
             return path
-        return os.path.relpath(path, self.root)
+        return path[len(self.root) :].lstrip(os.sep) or os.curdir
 
     def overlays(self, tree: str) -> dict[str, str]:
         """Return path -> text of documents at or below `tree` that differ from the disk."""
@@ -258,6 +258,8 @@ def file_uri(path: str) -> str:
 
 
 def _check_length(path: str) -> None:
+    if path.isascii() and len(path) <= _MAX_NAME_BYTES:
+        return
     try:
         names = [os.fsencode(name) for name in path.split(os.sep)]
     except UnicodeEncodeError:
@@ -381,10 +383,11 @@ def _read(path: str, max_bytes: int, name: str) -> bytes:
             handle = os.open(
                 last, os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0), dir_fd=folder
             )
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            os.close(handle)
+            raise ToolError(_no_regular(found.st_mode, name))
         with open(handle, "rb", buffering=0) as file:
-            found = os.fstat(handle)
-            if not stat.S_ISREG(found.st_mode):
-                raise ToolError(_no_regular(found.st_mode, name))
             if found.st_size > max_bytes:
                 raise ToolError(
                     f"{name} has {found.st_size:,} bytes, more than the {max_bytes:,} that can be "
@@ -491,7 +494,7 @@ def _why(error: OSError, path: str, name: str, deed: str) -> str:
         return f"{name} cannot be {deed}: permission denied by the system."
     if error.strerror and os.path.islink(path):
         return _undeclared(name, "read" if deed == "read" else "write")
-    return f"{name} cannot be {deed}: {error.strerror or error}. Nothing was changed."
+    return f"{name} cannot be {deed}: {error.strerror or error}. It is as it was."
 
 
 def _near(path: str) -> str:

@@ -111,29 +111,28 @@ def replaced(
         text, old, new = (part.replace("\r\n", "\n") for part in (text, old, new))
         if old == new:
             raise ToolError("old_string and new_string differ in line ends alone; nothing to do.")
-    count = text.count(old)
-    if not count:
+    if old not in text:
         raise ToolError(
             f"old_string is not in {name}; nothing was changed. {_hint(text, old, ends)}"
         )
-    line_nos = _line_nos(text, old)
-    if count > 1 and not replace_all:
+    line_nos = _line_nos(text, old, step=len(old) if replace_all else 1)
+    if len(line_nos) > 1 and not replace_all:
         listed = ", ".join(map(str, line_nos[:10]))
         raise ToolError(
-            f"old_string is in {name} {count} times (lines {listed}); nothing was changed. Give "
+            f"old_string is in {name} {len(line_nos)} times (lines {listed}); nothing was changed. Give "
             "more of the lines around it to make it unique, or set replace_all: true."
         )
     result = text.replace(old, new)
     return (result.replace("\n", "\r\n") if ends == "CRLF" else result), line_nos
 
 
-def _line_nos(text: str, old: str) -> list[int]:
+def _line_nos(text: str, old: str, *, step: int) -> list[int]:
     found: list[int] = []
     line_no, seen, at = 1, 0, text.find(old)
     while at >= 0:
         line_no += text.count("\n", seen, at)
         found.append(line_no)
-        seen, at = at, text.find(old, at + len(old))
+        seen, at = at, text.find(old, at + step)
     return found
 
 

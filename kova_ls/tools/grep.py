@@ -102,15 +102,11 @@ async def _rows(
     code, out, was_cut = await search(
         ctx, [*_options(args), "--", target], cwd=cwd, includes_ignored=includes_ignored
     )
-    rows: list[_Row] = []
-    path = b""
-    for line in out.split(b"\n"):
-        name, separator, rest = line.partition(b"\0")
-        if separator:
-            path = name
-            rows.append(_Row(os.fsdecode(path), _row_text(rest)))
-        elif line == b"--" and rows:
-            rows.append(_Row("", "--"))
+    rows = (
+        [_Row(os.fsdecode(name), "") for name in out.split(b"\0")[:-1]]
+        if args.output_mode == "files_with_matches"
+        else _parsed(out)
+    )
     if code == 2 and not rows:
         complaint = out.decode("utf-8", "replace").strip()
         if complaint and "os error" not in complaint:
@@ -118,6 +114,17 @@ async def _rows(
     if was_cut and rows:
         rows.pop()
     return rows, missing(code, was_cut)
+
+
+def _parsed(out: bytes) -> list[_Row]:
+    rows: list[_Row] = []
+    for line in out.split(b"\n"):
+        name, separator, rest = line.partition(b"\0")
+        if separator:
+            rows.append(_Row(os.fsdecode(name), _row_text(rest)))
+        elif line == b"--" and rows:
+            rows.append(_Row("", "--"))
+    return rows
 
 
 def _options(args: GrepArgs) -> list[str]:

@@ -94,8 +94,8 @@ async def run(args: QuestionArgs, ctx: ToolContext) -> ToolResult:
         text = "Nobody can be asked here. Put the question in your reply as plain text instead."
         return ToolResult(text, is_error=True)
     if reply.decision != "answered":
-        said = f" They said: {reply.feedback}" if reply.feedback else ""
-        return ToolResult(f"The person declined to answer.{said} Do not ask the same again.")
+        said = f"\nThe person says: {reply.feedback}" if reply.feedback else ""
+        return ToolResult(f"The person declined to answer. Do not ask the same again.{said}")
     answers = {answer.id: answer for answer in reply.answers}
     text = "\n".join(
         f"{one.question}\n-> {_said(answers.get(f'q{number}'))}"

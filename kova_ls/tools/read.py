@@ -72,9 +72,17 @@ def _first(offset: int | None, total: int, name: str) -> int:
 
 
 def _numbered(lines: list[str], first: int, count: int, shows_returns: bool) -> list[str]:
+    asked = lines[first - 1 : first - 1 + count]
+    longest = max(map(len, asked), default=0)
+    if (
+        not shows_returns
+        and longest <= _MAX_LINE_CHARS
+        and len(asked) * (longest * 4 + 8) < _MAX_BYTES
+    ):
+        return [f"{number}\t{line}\n" for number, line in enumerate(asked, first)]
     shown: list[str] = []
     size = 0
-    for number, line in enumerate(lines[first - 1 : first - 1 + count], first):
+    for number, line in enumerate(asked, first):
         if len(line) > _MAX_LINE_CHARS:
             more = len(line) - _MAX_LINE_CHARS
             line = f"{line[:_MAX_LINE_CHARS]} [… {more:,} more characters; cut them out in bash]"
