@@ -1,0 +1,337 @@
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from kova_ls.llm._base import AssistantMessage, ModelCall, TextContent, UserMessage
+from kova_ls.llm.anthropic import open_adapter, usage_of
+from kova_ls.values import Usage
+from tests.llm.wire import Played, bodies, call, conversation, decoded, named, settings
+
+USAGE = {"input_tokens": 10, "cache_read_input_tokens": 4, "output_tokens": 1}
+START = {"type": "message_start", "message": {"role": "assistant", "usage": USAGE}}
+PING = {"type": "ping"}
+STOP = {"type": "message_stop"}
+EPHEMERAL = {"cache_control": {"type": "ephemeral"}}
+
+
+def start(index: int, **block: Any) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def delta(index: int, kind: str, **more: Any) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **more}}
+
+
+def stop(index: int) -> dict[str, Any]:
+    return {"type": "content_block_stop", "index": index}
+
+
+def end(reason: str, **more: Any) -> dict[str, Any]:
+    return {
+        "type": "message_delta",
+        "delta": {"stop_reason": reason, **more},
+        "usage": {"output_tokens": 7},
+    }
+
+
+def said(index: int, *pieces: str) -> list[dict[str, Any]]:
+    deltas = [delta(index, "text_delta", text=piece) for piece in pieces]
+    return [start(index, type="text", text=""), *deltas, stop(index)]
+
+
+def called(index: int, identity: str, *pieces: str) -> list[dict[str, Any]]:
+    deltas = [delta(index, "input_json_delta", partial_json=piece) for piece in pieces]
+    return [start(index, type="tool_use", id=identity, name="read", input={}), *deltas, stop(index)]
+
+
+def read(*events: dict[str, Any]) -> dict[str, Any]:
+    return decoded("anthropic", named(*events))
+
+
+THINKING = [
+    start(0, type="thinking", thinking="", signature=""),
+    delta(0, "thinking_delta", thinking="So "),
+    delta(0, "thinking_delta", thinking="what."),
+    delta(0, "signature_delta", signature="c2ln"),
+    stop(0),
+    start(1, type="redacted_thinking", data="ZGF0YQ=="),
+    stop(1),
+]
+
+
+def test_everything_of_an_answer_is_collected():
+    got = read(
+        START,
+        PING,
+        *THINKING,
+        *said(2, "I ", "look."),
+        *called(3, "t1", "", '{"path"', ':"a"}'),
+        *called(4, "t2", ""),
+        end("tool_use"),
+        STOP,
+    )
+    assert got == {
+        "text": "I look.",
+        "reasoning": "So what.",
+        "tool_calls": [
+            {"id": "t1", "name": "read", "arguments": {"path": "a"}},
+            {"id": "t2", "name": "read", "arguments": {}},
+        ],
+        "incomplete_tool_calls": [],
+        "finish_reason": "tool_use",
+        "usage": {"input_tokens": 10, "cache_read_input_tokens": 4, "output_tokens": 7},
+        "error": None,
+        "outcome": "complete",
+    }
+
+
+def test_a_repeated_start_changes_nothing_but_the_usage():
+    again = {"type": "message_start", "message": {"usage": {"input_tokens": 11}}}
+    got = read(START, START, *said(0, "a"), again, *said(0, "b"), end("end_turn"), STOP)
+    assert got["text"] == "ab"
+    assert got["usage"]["input_tokens"] == 11
+
+
+def test_blocks_of_the_servers_own_tools_and_unknown_ones_are_passed_over():
+    got = read(
+        START,
+        start(0, type="server_tool_use", id="s", name="web_search", input={}),
+        delta(0, "input_json_delta", partial_json='{"q":1}'),
+        stop(0),
+        start(1, type="web_search_tool_result", tool_use_id="s", content=[{"x": 1}]),
+        stop(1),
+        start(2, type="novelty", stuff=1),
+        delta(2, "novel_delta", stuff=2),
+        stop(2),
+        *said(3, "a"),
+        delta(3, "citations_delta", citation={}),
+        end("end_turn"),
+        STOP,
+    )
+    assert (got["text"], got["tool_calls"], got["outcome"]) == ("a", [], "complete")
+
+
+def test_a_block_without_a_start_is_read():
+    assert read(START, delta(0, "text_delta", text="a"), end("end_turn"))["text"] == "a"
+
+
+def test_arguments_may_stand_in_the_start():
+    begun = start(0, type="tool_use", id="t", name="read", input={"path": "a"})
+    got = read(START, begun, stop(0), end("tool_use"), STOP)
+    assert got["tool_calls"] == [{"id": "t", "name": "read", "arguments": {"path": "a"}}]
+    both = [
+        begun,
+        delta(0, "input_json_delta", partial_json='{"path":'),
+        delta(0, "input_json_delta", partial_json='"b"}'),
+    ]
+    got = read(START, *both, stop(0), end("tool_use"), STOP)
+    assert got["tool_calls"][0]["arguments"] == {"path": "b"}
+
+
+OVERLOADED = {"type": "overloaded_error", "message": "Overloaded"}
+
+
+@pytest.mark.parametrize(
+    ("rest", "outcome", "error"),
+    [
+        ([], "truncated", None),
+        ([end("end_turn")], "complete", None),
+        ([end("stop_sequence"), STOP], "complete", None),
+        ([end("pause_turn"), STOP], "complete", None),
+        ([end("max_tokens"), STOP], "length", None),
+        ([end("model_context_window_exceeded"), STOP], "length", None),
+        ([end("refusal", stop_details={"explanation": "no"}), STOP], "refused", None),
+        ([{"type": "error", "error": OVERLOADED}], "error", OVERLOADED),
+    ],
+)
+def test_the_outcome_follows_the_end(rest: list[dict[str, Any]], outcome: str, error: Any):
+    got = read(START, *said(0, "a"), *rest)
+    assert (got["outcome"], got["error"], got["text"]) == (outcome, error, "a")
+
+
+def test_a_call_cut_off_in_its_arguments_is_incomplete():
+    cut = {"id": "t", "name": "read", "arguments": '{"pa'}
+    for rest in ([end("max_tokens"), STOP], [{"type": "error", "error": OVERLOADED}], []):
+        got = read(START, *called(0, "w", "{}"), *called(1, "t", '{"pa')[:-1], *rest)
+        assert [one["id"] for one in got["tool_calls"]] == ["w"]
+        assert got["incomplete_tool_calls"] == [cut]
+
+
+def test_a_call_without_arguments_may_be_cut_off_by_the_length():
+    got = read(START, *called(0, "t"), end("max_tokens"), STOP)
+    assert (got["tool_calls"], len(got["incomplete_tool_calls"])) == ([], 1)
+    got = read(START, *called(0, "t"))
+    assert (len(got["tool_calls"]), got["outcome"]) == (1, "truncated")
+
+
+def test_an_answer_in_one_piece_is_read():
+    whole = {
+        "type": "message",
+        "content": [
+            {"type": "text", "text": "a"},
+            {"type": "tool_use", "id": "t", "name": "read", "input": {}},
+        ],
+        "stop_reason": "tool_use",
+        "usage": USAGE,
+    }
+    got = decoded("anthropic", json.dumps(whole).encode())
+    assert (got["text"], len(got["tool_calls"]), got["outcome"]) == ("a", 1, "complete")
+
+
+def test_usage_counts_cached_tokens_as_read():
+    assert usage_of({**USAGE, "cache_creation_input_tokens": 2}) == Usage(
+        input_tokens=16, output_tokens=1, cached_tokens=4, cache_write_tokens=2, context_tokens=17
+    )
+
+
+async def test_the_request_of_a_conversation():
+    opaque = (
+        {"type": "thinking", "thinking": "hm", "signature": "s"},
+        {"type": "text", "n_chars": 2},
+        {"type": "redacted_thinking", "data": "x"},
+        {"type": "tool_use", "id": "call_1"},
+    )
+    server = Played(named(START, *said(0, "a"), end("end_turn"), STOP))
+    adapter = open_adapter(settings("anthropic", temperature=0.5), "k-secret", **server.seams)
+    await call(adapter, conversation("anthropic", opaque))
+    request = server.requests[0]
+    assert str(request.url) == "https://models.example/v1/messages"
+    assert request.headers["x-api-key"] == "k-secret"
+    assert request.headers["anthropic-version"] == "2023-06-01"
+    assert server.body() == {
+        "model": "m-1",
+        "stream": True,
+        "max_tokens": 32000,
+        "temperature": 0.5,
+        "tools": [
+            {
+                "name": "read",
+                "description": "Read a file.",
+                "input_schema": {
+                    "type": "object",
+                    "properties": {"path": {"type": "string"}},
+                    "required": ["path"],
+                },
+            }
+        ],
+        "system": [{"type": "text", "text": "Be brief.", **EPHEMERAL}],
+        "messages": [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "What is this?"},
+                    {
+                        "type": "image",
+                        "source": {"type": "base64", "media_type": "image/png", "data": "aGk="},
+                    },
+                ],
+            },
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": "hm", "signature": "s"},
+                    {"type": "text", "text": "I "},
+                    {"type": "redacted_thinking", "data": "x"},
+                    {"type": "tool_use", "id": "call_1", "name": "read", "input": {"path": "a"}},
+                    {"type": "text", "text": "look."},
+                    {"type": "tool_use", "id": "call_2", "name": "read", "input": {}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "call_1", "content": "alpha"},
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "call_2",
+                        "content": "no path given",
+                        "is_error": True,
+                        **EPHEMERAL,
+                    },
+                ],
+            },
+            {"role": "assistant", "content": [{"type": "text", "text": "It is alpha."}]},
+            {"role": "user", "content": [{"type": "text", "text": "Thanks.", **EPHEMERAL}]},
+        ],
+    }
+
+
+async def test_thinking_makes_the_round():
+    server = Played(
+        named(START, *THINKING, *said(2, "I look."), *called(3, "t1", "{}"), end("tool_use"), STOP),
+        named(START, end("end_turn"), STOP),
+    )
+    made = await call(open_adapter(settings("anthropic"), "k", **server.seams))
+    assert made.reply
+    message = AssistantMessage(made.reply.text, made.reply.calls, made.reply.opaque, "anthropic")
+    await call(open_adapter(settings("anthropic"), "k", **server.seams), [message])
+    assert server.body()["messages"][0]["content"] == [
+        {"type": "thinking", "thinking": "So what.", "signature": "c2ln"},
+        {"type": "redacted_thinking", "data": "ZGF0YQ=="},
+        {"type": "text", "text": "I look."},
+        {"type": "tool_use", "id": "t1", "name": "read", "input": {}},
+    ]
+
+
+def test_thinking_that_nothing_follows_and_blank_text_are_left_out():
+    adapter = open_adapter(settings("anthropic"), "k")
+    opaque = ({"type": "thinking", "thinking": "hm", "signature": "s"},)
+    assert adapter.encode(AssistantMessage(" ", (), opaque, "anthropic")) == b""
+    assert adapter.encode(UserMessage((TextContent("\n"),))) == b""
+
+
+def test_the_ids_of_other_providers_are_made_to_fit():
+    adapter = open_adapter(settings("anthropic"), "k")
+    encoded = json.loads(adapter.encode(AssistantMessage("", (ModelCall("a:b", "r", ""),))))
+    assert encoded["content"][0]["id"].startswith("toolu_")
+
+
+async def test_without_a_system_text_the_tools_carry_the_cache_mark():
+    answer = named(START, end("end_turn"), STOP)
+    body = await bodies(open_adapter, settings("anthropic"), answer, [], system="")
+    assert body["tools"][-1]["cache_control"] == {"type": "ephemeral"}
+    assert "system" not in body
+
+
+@pytest.mark.parametrize(
+    ("changes", "limit", "thinking"),
+    [
+        ({"model": "claude-3-haiku"}, 4096, None),
+        ({"model": "claude-3-5-sonnet"}, 8192, None),
+        ({"reasoning_effort": "low"}, 32000, {"type": "enabled", "budget_tokens": 4096}),
+        (
+            {"reasoning_effort": "high", "max_output_tokens": 2000},
+            2000,
+            {"type": "enabled", "budget_tokens": 1999},
+        ),
+        ({"reasoning_effort": "high", "max_output_tokens": 500}, 500, None),
+        ({"reasoning_effort": "none"}, 32000, None),
+    ],
+)
+async def test_limits_and_thinking_follow_the_settings(
+    changes: dict[str, Any], limit: int, thinking: Any
+):
+    model = settings("anthropic", **changes)
+    body = await bodies(open_adapter, model, named(START, end("end_turn")), [])
+    assert (body["max_tokens"], body.get("thinking")) == (limit, thinking)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "field", "value"),
+    [
+        ("max_tokens: 32000 > 8192, which is the maximum allowed", "max_tokens", 8192),
+        ("thinking.type.enabled is not supported; use adaptive", "thinking", {"type": "adaptive"}),
+        ("thinking is not supported by this model", "thinking", None),
+    ],
+)
+async def test_what_a_model_refuses_is_changed(refusal: str, field: str, value: Any):
+    refused = httpx.Response(
+        400, json={"type": "error", "error": {"type": "invalid_request_error", "message": refusal}}
+    )
+    server = Played(refused, named(START, *said(0, "a"), end("end_turn"), STOP))
+    model = settings("anthropic", reasoning_effort="medium")
+    made = await call(open_adapter(model, "k", **server.seams))
+    assert made.reply
+    assert server.body().get(field) == value
