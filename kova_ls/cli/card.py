@@ -36,12 +36,12 @@ DIFF_LINES = 200
 """Longer diffs are cut on a card, and say so."""
 
 
-def path_of(uri: str, folder: str) -> str:
-    """Return the path of a `file:` URI for reading, relative where it lies in `folder`."""
+def path_of(uri: str, folder: str = "") -> str:
+    """Return the path of a `file:` URI, relative below `folder` if given."""
     if not uri.startswith("file:"):
         return shown(uri)
     path = unquote(urlsplit(uri).path)
-    return shown(path.removeprefix(folder.rstrip("/") + "/"))
+    return shown(path.removeprefix(folder.rstrip("/") + "/") if folder else path)
 
 
 def approval_lines(approval: Approval, style: Style, folder: str) -> list[str]:
@@ -52,7 +52,7 @@ def approval_lines(approval: Approval, style: Style, folder: str) -> list[str]:
         case CommandSubject():
             for number, line in enumerate(shown_lines(subject.command)):
                 body.append((_plain, f"{'$' if number == 0 else '>'} {line}"))
-            body.append((style.dim, f"in {path_of(subject.cwd, '')}"))
+            body.append((style.dim, f"in {path_of(subject.cwd)}"))
             if len(subject.segments) > 1 or any(part.rule for part in subject.segments):
                 body += [_segment(part, style) for part in subject.segments]
         case EditSubject():

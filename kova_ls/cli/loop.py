@@ -12,7 +12,7 @@ def loop_lines(loop: LoopReadResult, style: Style) -> list[str]:
     """Draw a turn from inside."""
     lines: list[str] = []
     for step in loop.steps:
-        lines.append(style.clip(f"step {step.number}  {shown(step.intent)}"))
+        lines.append(style.clip(f"step {step.number}  {shown(step.intent)}".rstrip()))
         lines.append(style.dim(style.clip(f"  {_figures(step)}")))
         for call in step.calls:
             lines += _call_lines(call, style)
@@ -38,14 +38,13 @@ def _call_lines(call: LoopCall, style: Style) -> list[str]:
 def _figures(step: LoopStep) -> str:
     usage = step.usage
     parts = [f"model {shown(step.model)}"]
-    if usage.input_tokens or usage.output_tokens:
-        cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
-        parts.append(f"{usage.input_tokens:,} tokens read{cached}")
-        parts.append(f"{usage.output_tokens:,} written")
-    if step.first_token_ms is not None:
-        parts.append(f"first token {_ms(step.first_token_ms)}")
     if step.duration_ms is not None:
         parts.append(f"took {_ms(step.duration_ms)}")
+    if step.first_token_ms is not None:
+        parts.append(f"first token {_ms(step.first_token_ms)}")
+    if usage.input_tokens or usage.output_tokens:
+        cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+        parts.append(f"{usage.input_tokens:,} tokens in{cached}, {usage.output_tokens:,} out")
     return ", ".join(parts)
 
 
