@@ -14,11 +14,20 @@ from kova_ls.engine.grant_file import Content, Entry, Fault, Field
 from kova_ls.engine.grant_set import Pending, visible
 from kova_ls.engine.ledger import Confirmed
 from kova_ls.permission.facts import Root, Rule
+from kova_ls.permission.roots import root_problem
 from kova_ls.vocabulary import RootSource
 
 CheckRule = Callable[[str, RootSource, Literal["allow", "deny"]], "str | None"]
 """Says why a rule is refused in a file of that layer, or None."""
 _NOTHING = Content("", b"")
+
+
+def check_rule(text: str, source: RootSource, kind: Literal["allow", "deny"]) -> str | None:
+    """Return why the permission room refuses a rule, ending with what to do; None when it holds."""
+    from kova_ls.permission.rules import Refused, parse_entry
+
+    entry = parse_entry(text, source, kind)
+    return entry.problem if isinstance(entry, Refused) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,26 +148,21 @@ def _spelled(text: str, workspace: str | None, home: str) -> str:
 def resolve_root(text: str, workspace: str | None, home: str) -> tuple[str | None, str | None]:
     """Return where a root leads, or why it is refused."""
     if not text.strip() or "\0" in text:
-        return None, "it names no folder"
+        return None, "It names no folder; write a path."
     if text.startswith("~") and text != "~" and not text.startswith("~/"):
-        return None, "only ~/ is known, not another user's home"
+        return None, "Only ~/ is known; write another user's folder in full."
     spelled = _spelled(text, workspace, home)
     if not os.path.isabs(spelled):
-        return None, "a relative folder needs a workspace"
+        return None, "A relative folder needs a workspace; write it in full."
     try:
         where = os.path.realpath(spelled, strict=True)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a path"
-        return None, f"it cannot be resolved ({why})"
+        return None, f"It cannot be resolved ({why}); name an existing folder."
     if not os.path.isdir(where):
-        return None, "it is no folder"
-    if os.path.dirname(where) == where:
-        return None, "it is the whole disk"
-    if where == home:
-        return None, "it is the home folder itself"
-    if home.startswith(where + os.sep):
-        return None, "it holds the home folder"
-    return where, None
+        return None, "It is no folder; name an existing folder."
+    problem = root_problem(where, home=home)
+    return (where, None) if problem is None else (None, problem)
 
 
 def _unique(entries: Sequence[Entry]) -> list[Entry]:
@@ -204,6 +208,6 @@ def difference(
 
 def _refused(path: str, entry: Entry, name: str, refusal: str) -> str:
     return (
-        f"{path}:{entry.line_no}:{entry.column_no}: {visible(entry.value)!r} in {name!r} counts "
-        f"for nothing: {refusal}. Change or remove it."
+        f"{path}:{entry.line_no}:{entry.column_no}: '{visible(entry.value)}' in {name!r} counts "
+        f"for nothing. {refusal}"
     )

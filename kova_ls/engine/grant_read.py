@@ -8,11 +8,10 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
 
 from kova_ls.engine import git_exclude, grant_file, grant_judge, ledger
 from kova_ls.engine.grant_file import Content, Fault
-from kova_ls.engine.grant_judge import CheckRule, Layer, Place, resolve_root
+from kova_ls.engine.grant_judge import CheckRule, Layer, Place, check_rule, resolve_root
 from kova_ls.engine.grant_set import GrantSet, Proposal, as_proposals, proposal
 from kova_ls.engine.grant_watch import USER, Watch
 from kova_ls.engine.ledger import Confirmed
@@ -29,12 +28,6 @@ _SETTLED_NS = 50_000_000
 _Signature = tuple[tuple[int, ...], ...]
 
 
-def accept_any_rule(text: str, source: RootSource, kind: Literal["allow", "deny"]) -> str | None:
-    """Refuse only what cannot be a rule at all."""
-    del source, kind
-    return None if text.strip() else "it is empty"
-
-
 class GrantReader:
     """Reads the permission files of one user; a file is read again only when it changed.
 
@@ -49,7 +42,7 @@ class GrantReader:
         data_dir: Path,
         *,
         home: Path | None = None,
-        check_rule: CheckRule = accept_any_rule,
+        check_rule: CheckRule = check_rule,
         env: Mapping[str, str] | None = None,
         now_ns: Callable[[], int] = time.time_ns,
     ) -> None:

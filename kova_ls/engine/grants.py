@@ -81,7 +81,7 @@ class Grants(GrantReader):
         if wanted.refusal is not None:
             raise RequestFailed(
                 "invalidParams",
-                f"{visible(wanted.value)} cannot be accepted: {wanted.refusal}.",
+                f"'{visible(wanted.value)}' cannot be accepted. {wanted.refusal}",
             )
         key: Field = "writableRoots" if wanted.kind == "root" else wanted.kind
         layer = RootSource.USER if wanted.source == "user" else RootSource.LOCAL
@@ -194,14 +194,14 @@ class Grants(GrantReader):
                 refusal = self._check(rule, layer, kind)
                 if refusal is not None:
                     raise RequestFailed(
-                        "invalidParams", f"{visible(rule)!r} was not written: {refusal}."
+                        "invalidParams", f"'{visible(rule)}' was not written. {refusal}"
                     )
         roots: set[tuple[str, str]] = set()
         for root in add.get("writableRoots", ()):
             where, refusal = resolve_root(root, workspace, self._home)
             if where is None:
                 raise RequestFailed(
-                    "invalidParams", f"{visible(root)!r} was not written: {refusal}."
+                    "invalidParams", f"'{visible(root)}' was not written. {refusal}"
                 )
             roots.add((root, where))
         return Confirmed(

@@ -129,7 +129,8 @@ def test_tracked_file_is_told(repo, path):
 
 def test_short_index_without_git_counts_as_tracked(repo):
     (repo / "a").write_text("")
-    git(repo, "-c", "index.version=4", "add", "a")
+    git(repo, "add", "a")
+    git(repo, "update-index", "--index-version", "4")
     place = git_exclude.find(str(repo))
     assert place is not None
     found = git_exclude.tracked(str(repo), NAME, place, {"PATH": "/nonexistent"})
