@@ -87,8 +87,9 @@ def private_folder(path: str) -> None:
         return
     info = os.lstat(path)
     if info.st_uid != os.getuid() or not os.path.isdir(path) or os.path.islink(path):
-        raise PermissionError(13, f"{path} is not a folder of this user; remove it or set "
-                                  "KOVA_RUNTIME_DIR")
+        raise PermissionError(
+            13, f"{path} is not a folder of this user; remove it or set KOVA_RUNTIME_DIR"
+        )
     if info.st_mode & 0o077:
         os.chmod(path, 0o700)
 
@@ -101,5 +102,3 @@ def _short_hash(text: str) -> str:
 
 def _user_home(env: Mapping[str, str]) -> str:
     return env.get("HOME") or os.path.expanduser("~")
-
-

@@ -4,10 +4,12 @@ Invariant: no private field travels; no message is larger than 256 KiB, and what
 """
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import orjson
 
 from kova_ls.endpoint.framing import notification
+from kova_ls.engine import Session
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Stored
 from kova_ls.journal.stream import Delta
@@ -30,7 +32,9 @@ def payload_of(record: r.Record) -> bytes:
     return bounded(record, excluded)
 
 
-def bounded(value: Value, excluded: set[str] | None = None, limit: int = MAX_PAYLOAD_BYTES) -> bytes:
+def bounded(
+    value: Value, excluded: set[str] | None = None, limit: int = MAX_PAYLOAD_BYTES
+) -> bytes:
     """Return JSON of a wire value, with long texts cut until it fits."""
     body = value.model_dump_json(by_alias=True, exclude_none=True, exclude=excluded).encode()
     if len(body) <= limit:
@@ -144,3 +148,14 @@ def _text(text: str) -> bytes:
         return orjson.dumps(text)
     except TypeError:  # a lone surrogate, which UTF-8 cannot hold
         return orjson.dumps(text.encode("utf-8", "replace").decode())
+
+
+_PROJECTORS: WeakKeyDictionary[Session, Projector] = WeakKeyDictionary()
+
+
+def projector_of(session: Session) -> Projector:
+    """Return the session's projector, shared by all editors that follow it."""
+    found = _PROJECTORS.get(session)
+    if found is None:
+        found = _PROJECTORS[session] = Projector(session.id, session.state.epoch)
+    return found

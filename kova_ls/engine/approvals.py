@@ -65,7 +65,7 @@ def tool_card(
     if not remembers and any(isinstance(e, RunCommand) for e in call.effects):
         said.append("This approval is for this one time.")
     return Approval(
-        approval_id=token_hex(8),
+        approval_id=f"{session_id}.{token_hex(6)}",
         session_id=session_id,
         turn_id=turn_id,
         call_id=call_id,
@@ -87,7 +87,7 @@ def plan_card(
 ) -> Approval:
     """Build the card of a plan."""
     return Approval(
-        approval_id=token_hex(8),
+        approval_id=f"{session_id}.{token_hex(6)}",
         session_id=session_id,
         turn_id=turn_id,
         call_id=call_id,

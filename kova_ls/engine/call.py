@@ -65,9 +65,7 @@ class CallRun:
         """Take the call to its end; always leaves it ended unless cancelled."""
         found = self._open_item()
         if found is not None and found.status is ItemStatus.RUNNING:
-            self._complete(
-                found, ItemStatus.INTERRUPTED, _UNKNOWN_OUTCOME, error="outcome unknown"
-            )
+            self._complete(found, ItemStatus.INTERRUPTED, _UNKNOWN_OUTCOME, error="outcome unknown")
             return
         try:
             tool, args = self._parse()
@@ -139,9 +137,7 @@ class CallRun:
         said = self.session.state.answers.get(self.call.call_id)
         return None if said is None or said.decision in ("superseded", "blocked") else said
 
-    async def _still_covers(
-        self, tool: Tool, args: Any, call: Call, ruling: Ruling
-    ) -> bool:
+    async def _still_covers(self, tool: Tool, args: Any, call: Call, ruling: Ruling) -> bool:
         """Say whether a yes was given, for what is there now."""
         said = self._said()
         if said is None or said.decision not in _YES or said.decision == "allowed":
@@ -265,9 +261,7 @@ class CallRun:
 
     # -- tools whose purpose is to ask ----------------------------------------------------------
 
-    async def _ask_person(
-        self, tool: Tool, args: Any, call: Call, ruling: Ruling
-    ) -> Reply | None:
+    async def _ask_person(self, tool: Tool, args: Any, call: Call, ruling: Ruling) -> Reply | None:
         """Put the tool's own question; None when the call has ended with it."""
         assert tool.asks is not None
         session = self.session
@@ -316,7 +310,7 @@ class CallRun:
             session.record(r.ApprovalRequested(approval=card))
             return card.approval_id
         request = QuestionRequest(
-            question_id=token_hex(8),
+            question_id=f"{session.id}.{token_hex(6)}",
             session_id=session.id,
             turn_id=self.turn_id,
             call_id=self.call.call_id,
@@ -402,7 +396,9 @@ class CallRun:
 
     # -- records ----------------------------------------------------------------------------------
 
-    def _start(self, tool: Tool | None, args: Any, ruling: Ruling | None, status: ItemStatus) -> None:
+    def _start(
+        self, tool: Tool | None, args: Any, ruling: Ruling | None, status: ItemStatus
+    ) -> None:
         if self._open_item() is not None:
             return
         verdict = Verdict(
@@ -443,9 +439,7 @@ class CallRun:
         verdict = Verdict(decision=ruling.decision, reasons=ruling.reasons)
         self._complete(item.model_copy(update={"verdict": verdict}), status, text, error=why)
 
-    def _refuse_answer(
-        self, tool: Tool, args: Any, ruling: Ruling, said: machine.Reply
-    ) -> None:
+    def _refuse_answer(self, tool: Tool, args: Any, ruling: Ruling, said: machine.Reply) -> None:
         if said.decision == "cancelled":
             self._refuse("Cancelled.", ItemStatus.CANCELLED, tool, args, ruling)
             return
@@ -472,5 +466,3 @@ class CallRun:
 
 def _why(ruling: Ruling) -> str:
     return " ".join(reason.text for reason in ruling.reasons)
-
-

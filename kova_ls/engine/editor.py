@@ -22,8 +22,11 @@ class Editor(Protocol):
     folders: tuple[str, ...]
     """Resolved; the first is the permission workspace, the others are writable roots."""
     panel_kinds: frozenset[str]
-    overlays: Overlays | None
-    """Its open documents."""
+
+    @property
+    def overlays(self) -> Overlays | None:
+        """Its open documents."""
+        ...
 
     async def show_document(self, uri: str, line_no: int | None) -> bool:
         """Show a file without taking the focus; True when it is shown."""

@@ -4,6 +4,7 @@ Invariant: knows no wire and no editor but through the `Editor` protocol.
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 import shutil
@@ -111,6 +112,11 @@ class Engine:
         """Sessions whose turn works or waits."""
         return [s for s in self._sessions.values() if s.state.status is not SessionState.IDLE]
 
+    @property
+    def loaded_sessions(self) -> list[Session]:
+        """Sessions in memory."""
+        return list(self._sessions.values())
+
     # -- settings and models --------------------------------------------------------------------
 
     def read_settings(self, env: Mapping[str, str] | None = None) -> Settings:
@@ -126,10 +132,11 @@ class Engine:
             self._adapters.clear()
         return config.with_discovered(self.settings, env or self.env, self._ollama)
 
-    async def find_ollama(self) -> None:
-        """Look for a local Ollama when nothing else is configured."""
-        if not self.read_settings().models:
-            self._ollama = await config.ollama_models()
+    async def look_around(self) -> None:
+        """Find a local Ollama when nothing else is configured."""
+        with contextlib.suppress(SettingsError):
+            if not self.read_settings().models:
+                self._ollama = await config.ollama_models()
 
     def check_model(self, name: str, editor: Editor | None) -> None:
         """Refuse a turn that could not call its model. Raises: RequestFailed."""
@@ -288,7 +295,7 @@ class Engine:
         """Return a session that is in memory."""
         return self._sessions.get(session_id)
 
-    def list(self) -> list[Summary]:
+    def summaries(self) -> list[Summary]:
         """Return all sessions, the latest used first."""
         if self._index is None:
             self._index = {}
@@ -316,7 +323,7 @@ class Engine:
     def recover(self) -> list[Session]:
         """Go on with every turn that the last engine left open."""
         found: list[Session] = []
-        for summary in self.list():
+        for summary in self.summaries():
             if summary.state is SessionState.IDLE and not summary.has_queue:
                 continue
             try:

@@ -98,7 +98,9 @@ def git_dir_is_own(workspace: str | None) -> bool:
     if workspace is None:
         return True
     folder = Path(workspace)
-    if (folder / "HEAD").is_file() and ((folder / "objects").is_dir() or (folder / "refs").is_dir()):
+    if (folder / "HEAD").is_file() and (
+        (folder / "objects").is_dir() or (folder / "refs").is_dir()
+    ):
         return False
     for place in (folder, *folder.parents):
         git = place / ".git"

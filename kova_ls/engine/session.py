@@ -206,6 +206,18 @@ class Session:
         page = [self.item(index) for index in range(start, stop)]
         return page, (self._starts[start] if start else None)
 
+    def resolution(self, ask_id: str) -> tuple[str, str] | None:
+        """Return decision and answerer of a resolved approval or question, from the journal."""
+        for stored in reversed(self.journal.read(1, self.journal.seq)):
+            match stored.record:
+                case r.ApprovalResolved(approval_id=known) if known == ask_id:
+                    return stored.record.decision, stored.record.resolved_by
+                case r.QuestionResolved(question_id=known) if known == ask_id:
+                    return stored.record.outcome, stored.record.resolved_by
+                case _:
+                    pass
+        return None
+
     # -- what editors ask for -----------------------------------------------------------------
 
     def start(

@@ -97,7 +97,10 @@ class _Writing:
     def end(self, status: ItemStatus, reply: ModelReply | None = None) -> None:
         """End the items; a whole reply's text stands, else what was told."""
         self.flush()
-        whole = {"reasoning": reply.reasoning if reply else "", "reply": reply.text if reply else ""}
+        whole = {
+            "reasoning": reply.reasoning if reply else "",
+            "reply": reply.text if reply else "",
+        }
         for kind, text in whole.items():
             if text and kind not in self._items:
                 self._tell(kind, text)

@@ -167,6 +167,7 @@ def _complete(
             stopped=stopped,
         )
     )
+    session.engine.touched(session)
 
 
 def _close(session: "Session", status: ItemStatus, why: str) -> tuple[str, ...]:
@@ -247,9 +248,7 @@ def say(
     )
     turn_id, step_id = state.turn_id, state.step_id
     session.record(r.ItemStarted(turn_id=turn_id, step_id=step_id, item=item))
-    session.record(
-        r.ItemCompleted(turn_id=turn_id, step_id=step_id, item=item, context=context)
-    )
+    session.record(r.ItemCompleted(turn_id=turn_id, step_id=step_id, item=item, context=context))
 
 
 def mention(session: "Session", part: FilePart) -> str:

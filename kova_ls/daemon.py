@@ -1,0 +1,291 @@
+"""The engine's process: lock, listen, one endpoint per connection, idle exit, signals.
+
+Listening comes first, the heavy imports after the first `initialize` is answered.
+Invariant: a descendant of this process never becomes a client: the agent's shell cannot answer
+its own cards.
+"""
+
+import asyncio
+import contextlib
+import ctypes
+import hmac
+import json
+import logging
+import os
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, cast
+
+from kova_ls import paths, relay
+from kova_ls.endpoint.hub import Hub
+from kova_ls.endpoint.server import EditorEndpoint
+
+if TYPE_CHECKING:
+    from kova_ls.engine import Engine
+
+_log = logging.getLogger(__name__)
+_MAX_HELLO_BYTES = 4 * 1024 * 1024
+_HELLO_S = 10.0
+_PR_SET_CHILD_SUBREAPER = 36
+_DEFAULT_IDLE_S = 600.0
+
+
+class Daemon:
+    """One engine process."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self.env = env
+        self._stopped = asyncio.Event()
+        self._idle: asyncio.TimerHandle | None = None
+        self._engine: Engine | None = None
+        self.hub = Hub(
+            self._load, stop=self.stop, on_change=self._changed, kova_home=paths.home(env)
+        )
+
+    def _load(self) -> "Engine":
+        from kova_ls.engine import Engine
+
+        self._engine = engine = Engine(
+            kova_home=Path(paths.home(self.env)),
+            data_dir=Path(paths.data_dir(self.env)),
+            runtime_dir=Path(paths.runtime_dir(self.env)),
+            env=self.env,
+        )
+        engine.recover()
+        engine.spawn(engine.look_around(), name="look around")
+        return engine
+
+    def stop(self) -> None:
+        """End soon; answers already given still go out."""
+        asyncio.get_running_loop().call_later(0.05, self._stopped.set)
+
+    def _changed(self) -> None:
+        """Start or stop the idle clock."""
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        engine = self._engine
+        if self.hub.endpoints or (engine is not None and engine.running):
+            return
+        idle_s = engine.settings.idle_exit_s if engine is not None else _DEFAULT_IDLE_S
+        self._idle = asyncio.get_running_loop().call_later(idle_s, self._stopped.set)
+
+    async def finish(self) -> None:
+        """Let running turns come to their end, or to a card, then close."""
+        engine = self._engine
+        if engine is None:
+            return
+        while tasks := [s.turn for s in engine.running if s.turn and not s.state.is_waiting]:
+            await asyncio.wait(tasks, timeout=1.0)
+        await engine.close()
+
+    async def serve(self, path: str, announce: int | None) -> None:
+        """Listen until stopped."""
+        loop = asyncio.get_running_loop()
+        for sign in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.suppress(NotImplementedError):
+                loop.add_signal_handler(sign, self._stopped.set)
+        secret = token_hex(32)
+        if relay.uses_tcp(self.env):
+            server = await loop.create_server(lambda: _Greeting(self, secret), "127.0.0.1", 0)
+            port = server.sockets[0].getsockname()[1]
+            place = relay.port_file(path)
+            with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(f"{port} {secret}\n")
+        else:
+            place = path
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+            server = await loop.create_unix_server(lambda: _Greeting(self, ""), path)
+            os.chmod(path, 0o600)
+        if announce is not None:
+            os.write(announce, b"1")
+            os.close(announce)
+        loop.call_later(1.0, lambda: self.hub.engine)
+        self._changed()
+        try:
+            await self._stopped.wait()
+        finally:
+            server.close()
+            with contextlib.suppress(OSError):
+                os.unlink(place)
+            for endpoint in list(self.hub.endpoints):
+                endpoint.close()
+            if self._engine is not None:
+                await self._engine.close()
+
+
+class _Greeting(asyncio.Protocol):
+    """Reads the hello line, refuses who may not come in, then hands over to an endpoint."""
+
+    def __init__(self, daemon: Daemon, secret: str) -> None:
+        self._daemon = daemon
+        self._secret = secret
+        self._buffer = bytearray()
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        peer = transport.get_extra_info("socket")
+        if not self._secret and is_own_descendant(peer_pid(peer), os.getpid()):
+            _log.warning("a program started by the agent tried to connect and was refused")
+            transport.abort()  # type: ignore[attr-defined]
+            return
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(_HELLO_S, self._transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        stop = self._buffer.find(b"\n")
+        assert self._transport is not None
+        if stop < 0:
+            if len(self._buffer) > _MAX_HELLO_BYTES:
+                self._transport.abort()
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        try:
+            hello: Any = json.loads(bytes(self._buffer[:stop]))
+            env = {str(name): str(value) for name, value in hello["env"].items()}
+            secret = str(hello.get("secret") or "")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            self._transport.abort()
+            return
+        if not hmac.compare_digest(secret.encode(), self._secret.encode()):
+            self._transport.abort()
+            return
+        endpoint = EditorEndpoint(self._daemon.hub, env)
+        self._transport.set_protocol(endpoint)
+        endpoint.connection_made(self._transport)
+        rest = bytes(self._buffer[stop + 1 :])
+        if rest:
+            endpoint.data_received(rest)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def peer_pid(peer: Any) -> int | None:
+    """Return the process at the other end of a Unix socket, where the system tells."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return None
+    try:
+        raw = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    except OSError:
+        return None
+    return struct.unpack("3i", raw)[0]
+
+
+def is_own_descendant(pid: int | None, ancestor: int) -> bool:
+    """Say whether a process was started, however indirectly, by `ancestor`."""
+    for _ in range(256):
+        if pid is None or pid <= 1:
+            return False
+        if pid == ancestor:
+            return True
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                # The second field is the name in parentheses and may hold anything.
+                pid = int(file.read().rpartition(b")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            return False
+    return True
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of what the agent's shells leave behind, so that it stays known as ours."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _set_up_log() -> None:
+    logging.basicConfig(
+        level=logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )
+
+
+def _take_lock(path: str) -> int | None:
+    """Return the lock's descriptor, or None when another engine holds it."""
+    fd = os.open(path + ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        import fcntl
+    except ImportError:
+        return fd
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(fd)
+        return None
+    return fd
+
+
+def main(argv: list[str]) -> int:
+    """Run the engine until it is idle or told to end; `argv` is empty."""
+    del argv
+    env = dict(os.environ)
+    announce_text = env.pop("KOVA_READY_FD", "")
+    os.environ.pop("KOVA_READY_FD", None)
+    announce = int(announce_text) if announce_text.isdigit() else None
+    if announce is not None:
+        os.set_inheritable(announce, False)
+    _set_up_log()
+    path = paths.socket_path(env, paths.build_id())
+    try:
+        paths.private_folder(os.path.dirname(path))
+        lock = _take_lock(path)
+    except OSError as error:
+        sys.stderr.write(f"kova-ls engine: {error}\n")
+        return 1
+    if lock is None:
+        sys.stderr.write("kova-ls engine: another one is running\n")
+        return 0
+    os.chdir("/")
+    _adopt_orphans()
+    asyncio.run(_serve(env, path, announce))
+    return 0
+
+
+async def _serve(env: Mapping[str, str], path: str, announce: int | None) -> None:
+    await Daemon(env).serve(path, announce)
+
+
+def main_attached(argv: list[str]) -> int:
+    """Run engine and endpoint in one process on stdio, for hosts that kill detached processes."""
+    del argv
+    _set_up_log()
+    asyncio.run(_serve_stdio(dict(os.environ)))
+    return 0
+
+
+async def _serve_stdio(env: Mapping[str, str]) -> None:
+    daemon = Daemon(env)
+    loop = asyncio.get_running_loop()
+    endpoint = EditorEndpoint(daemon.hub, env)
+    output, _ = await loop.connect_write_pipe(asyncio.Protocol, os.fdopen(os.dup(1), "wb", 0))
+    ended = asyncio.Event()
+
+    class Input(asyncio.Protocol):
+        def data_received(self, data: bytes) -> None:
+            endpoint.data_received(data)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            endpoint.connection_lost(exc)
+            ended.set()
+
+    endpoint.connection_made(output)
+    source, _ = await loop.connect_read_pipe(Input, os.fdopen(os.dup(0), "rb", 0))
+    while not ended.is_set() and not output.is_closing():
+        await asyncio.wait([asyncio.ensure_future(ended.wait())], timeout=1.0)
+    source.close()
+    await daemon.finish()

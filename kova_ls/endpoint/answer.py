@@ -1,0 +1,59 @@
+"""From a request's params to its answer or its error: the one place that names codes."""
+
+import logging
+from collections.abc import Awaitable
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from kova_ls.endpoint import framing
+from kova_ls.endpoint.handlers import HANDLERS
+from kova_ls.endpoint.project import bounded
+from kova_ls.errors import KovaError, RequestFailed
+from kova_ls.protocol._base import WireModel
+from kova_ls.protocol.failures import CODES, ErrorCode
+from kova_ls.protocol.methods import METHODS
+
+if TYPE_CHECKING:
+    from kova_ls.endpoint.server import EditorEndpoint
+
+_log = logging.getLogger(__name__)
+_MAX_RESULT_BYTES = 240_000
+
+
+def answer(endpoint: "EditorEndpoint", method: str, params: Any) -> bytes | Awaitable[bytes]:
+    """Return the result's JSON, at once or later. Raises: whatever `failed` can translate."""
+    handler = HANDLERS.get(method)
+    if handler is None:
+        raise RequestFailed(
+            "methodNotFound",
+            f"There is no method {method!r} in this version; see kova-ls schema openrpc.",
+        )
+    model = METHODS[method].params
+    outcome = handler(endpoint, model.model_validate({} if params is None else params))
+    if isinstance(outcome, WireModel):
+        return bounded(outcome, limit=_MAX_RESULT_BYTES)
+    return _later(outcome)
+
+
+async def _later(outcome: Awaitable[WireModel]) -> bytes:
+    return bounded(await outcome, limit=_MAX_RESULT_BYTES)
+
+
+def failed(request_id: Any, error: Exception) -> bytes:
+    """Return the frame of an error: ours with an id to find in the log, theirs with the field."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "params"
+        text = f"{where}: {first['msg']}."
+        data = {"code": "invalidParams", "field": where}
+        return framing.error(request_id, ErrorCode.INVALID_PARAMS, text, data)
+    if isinstance(error, KovaError) and error.code in CODES:
+        data = {"code": error.code, **{k: v for k, v in error.data.items() if v is not None}}
+        return framing.error(request_id, CODES[error.code], error.message, data)
+    incident = token_hex(4)
+    _log.error("incident %s", incident, exc_info=error)
+    text = f"A fault of the engine (incident {incident} in its log); it goes on."
+    data = {"code": "internalError", "incident": incident}
+    return framing.error(request_id, ErrorCode.INTERNAL_ERROR, text, data)

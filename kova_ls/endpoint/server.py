@@ -1,0 +1,422 @@
+"""One attached editor: its connection, its handshake, its requests, what it is sent.
+
+Messages are handled in the order they came. `initialize` is answered from what is at hand; the
+engine is loaded right after, and whatever came meanwhile waits for it.
+Invariant: every request gets an answer; none holds a traceback.
+"""
+
+import asyncio
+import logging
+import os
+from collections import deque
+from collections.abc import Awaitable, Mapping
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote, urlsplit
+
+from kova_ls import __version__
+from kova_ls.endpoint import framing
+from kova_ls.endpoint.hub import Hub
+from kova_ls.protocol.schema_hash import SCHEMA_HASH
+from kova_ls.vocabulary import ApprovalLevel, Detail, Mode
+
+if TYPE_CHECKING:
+    from kova_ls.endpoint.overlay import Overlay
+    from kova_ls.engine import Engine, Session
+
+_log = logging.getLogger(__name__)
+_VERSIONS = (1,)
+_EDITOR_ANSWER_S = 10.0
+
+
+class EditorEndpoint(asyncio.Protocol):
+    """The engine's side of one editor's connection."""
+
+    def __init__(self, hub: Hub, env: Mapping[str, str]) -> None:
+        self.hub = hub
+        self.env = env
+        self.id = ""
+        self.name = "editor"
+        self.version = ""
+        self.trusted = False
+        self.folders: tuple[str, ...] = ()
+        self.panel_kinds: frozenset[str] = frozenset()
+        self.workspace_uri: str | None = None
+        self.is_initialized = False
+        self.followed: dict[str, Any] = {}
+        """Session id -> how to stop following it."""
+        self.overlays: Overlay | None = None
+        self._transport: asyncio.WriteTransport | None = None
+        self._framer = framing.Framer()
+        self._waiting: deque[Any] = deque()
+        self._max_latency_s = 0.0
+        self._shows_documents = False
+        self._is_shut_down = False
+        self._tasks: dict[Any, asyncio.Task[None]] = {}
+        """Id of a request -> its work."""
+        self._asked: dict[str, asyncio.Future[Any]] = {}
+        """Id of our request to the editor -> its answer."""
+
+    @property
+    def engine(self) -> "Engine":
+        """The engine behind all endpoints."""
+        return self.hub.engine
+
+    # -- the connection -------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection."""
+        self._transport = cast(asyncio.WriteTransport, transport)
+        self.hub.joined(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Detach: turns go on, open requests end."""
+        del exc
+        self._transport = None
+        for task in list(self._tasks.values()):
+            task.cancel()
+        for future in self._asked.values():
+            future.cancel()
+        for session_id in list(self.followed):
+            self.unfollow(session_id)
+        self.hub.left(self)
+
+    def close(self) -> None:
+        """End the connection once everything written has gone out."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def write(self, data: bytes) -> None:
+        """Send a frame; nothing happens when the editor is gone."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
+
+    def _waiting_bytes(self) -> int:
+        return self._transport.get_write_buffer_size() if self._transport is not None else 0
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes of the editor."""
+        try:
+            for body in self._framer.feed(data):
+                self._take(body)
+        except framing.BadFrame as error:
+            self.write(framing.error(None, framing.PARSE_ERROR, f"Bad frame: {error}."))
+            self.close()
+
+    def eof_received(self) -> bool:
+        """Detach when the editor closed its side."""
+        return False
+
+    def _take(self, body: bytes) -> None:
+        try:
+            message = framing.parse(body)
+        except (ValueError, RecursionError) as error:
+            text = f"Not JSON: {str(error)[:200]}. Send one JSON object per frame."
+            self.write(framing.error(None, framing.PARSE_ERROR, text))
+            return
+        if not isinstance(message, dict):
+            what = "A batch is not part of LSP" if isinstance(message, list) else "Not an object"
+            text = f"{what}: send one JSON-RPC object per frame."
+            self.write(framing.error(None, framing.INVALID_REQUEST, text))
+            return
+        self._route(cast(dict[str, Any], message))
+
+    def _route(self, message: dict[str, Any]) -> None:
+        method = message.get("method")
+        request_id = message.get("id")
+        if method is None and ("result" in message or "error" in message):
+            self._answered(message)
+        elif not isinstance(method, str):
+            text = "Neither a request (`method`) nor an answer (`result` or `error`)."
+            self.write(framing.error(_plain_id(request_id), framing.INVALID_REQUEST, text))
+        elif "id" in message and _plain_id(request_id) is None:
+            text = "`id` must be a string or a number."
+            self.write(framing.error(None, framing.INVALID_REQUEST, text))
+        elif method == "initialize":
+            self._initialize(request_id, message.get("params"))
+        elif method == "exit":
+            self.close()
+        elif not self.is_initialized:
+            if "id" in message:
+                self.write(framing.error(request_id, -32002, "Send `initialize` first."))
+        elif self._waiting or not self.hub.is_loaded:
+            self._waiting.append(message)
+        else:
+            self._dispatch(method, message)
+
+    # -- handshake --------------------------------------------------------------------------------
+
+    def _initialize(self, request_id: Any, params: Any) -> None:
+        if self.is_initialized:
+            text = "`initialize` came twice on one connection."
+            self.write(framing.error(request_id, framing.INVALID_REQUEST, text))
+            return
+        params = params if isinstance(params, dict) else {}
+        options = params.get("initializationOptions")
+        kova = options.get("kova") if isinstance(options, dict) else None
+        info = params.get("clientInfo")
+        if isinstance(info, dict):
+            self.name = str(info.get("name") or self.name)
+            self.version = str(info.get("version") or "")
+        if isinstance(kova, dict):
+            versions = kova.get("versions")
+            if not isinstance(versions, list) or not set(versions) & set(_VERSIONS):
+                text = (
+                    f"No common protocol version: this engine ({__version__}) speaks "
+                    f"{list(_VERSIONS)}, the editor offers {versions!r} in "
+                    "initializationOptions.kova.versions. Update the older side."
+                )
+                self.write(framing.error(request_id, -32602, text, {"code": "invalidParams"}))
+                return
+            self._introduce(kova)
+        self._set_folders(params)
+        window = _dig(params, "capabilities", "window", "showDocument", "support")
+        self._shows_documents = window is True
+        self.is_initialized = True
+        answer = {
+            "capabilities": {
+                "positionEncoding": "utf-16",
+                "textDocumentSync": {
+                    "openClose": True,
+                    "change": 2,
+                    "save": {"includeText": False},
+                },
+                "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
+                "experimental": {
+                    "kova": {
+                        "version": 1,
+                        "schemaHash": SCHEMA_HASH,
+                        "serverId": self.hub.server_id,
+                        "epoch": self.hub.server_id,
+                        "modes": [mode.value for mode in Mode],
+                        "levels": [level.value for level in ApprovalLevel],
+                        "features": {},
+                    }
+                },
+            },
+            "serverInfo": {"name": "kova-ls", "version": __version__},
+        }
+        self.write(framing.result(request_id, framing.dump(answer)))
+        loop = asyncio.get_running_loop()
+        if self.hub.is_loaded:
+            self._begin()
+        else:
+            loop.call_soon(lambda: loop.call_soon(self._begin))
+
+    def _introduce(self, kova: dict[str, Any]) -> None:
+        client = kova.get("client")
+        if isinstance(client, dict):
+            self.id = str(client.get("id") or "")
+            self.name = str(client.get("name") or self.name)
+            self.version = str(client.get("version") or self.version)
+        self.trusted = kova.get("trusted") is True
+        kinds = _dig(kova, "capabilities", "panels", "kinds")
+        if isinstance(kinds, list):
+            self.panel_kinds = frozenset(str(kind) for kind in kinds)
+        latency = _dig(kova, "capabilities", "events", "maxLatencyMs")
+        if isinstance(latency, int | float):
+            self._max_latency_s = min(max(latency, 0), 1_000) / 1_000
+
+    def _set_folders(self, params: dict[str, Any]) -> None:
+        listed = params.get("workspaceFolders")
+        uris = [
+            str(folder["uri"])
+            for folder in (listed if isinstance(listed, list) else ())
+            if isinstance(folder, dict) and "uri" in folder
+        ]
+        if not uris and isinstance(params.get("rootUri"), str):
+            uris = [params["rootUri"]]
+        self._use_folders(uris)
+
+    def _use_folders(self, uris: list[str]) -> None:
+        local = [uri for uri in uris if urlsplit(uri).scheme == "file"]
+        self._folder_uris = local
+        self.workspace_uri = local[0] if local else None
+        self.folders = tuple(os.path.realpath(unquote(urlsplit(uri).path)) for uri in local)
+
+    def _begin(self) -> None:
+        """Load the engine, then handle what came meanwhile."""
+        if self._transport is None:
+            return
+        from kova_ls.endpoint.overlay import Overlay
+
+        self.overlays = Overlay()
+        self.id = self.id or token_hex(8)
+        self.engine.attached(self)
+        while self._waiting:
+            message = self._waiting.popleft()
+            self._dispatch(message["method"], message)
+
+    # -- requests and notifications -----------------------------------------------------------------
+
+    def _dispatch(self, method: str, message: dict[str, Any]) -> None:
+        params = message.get("params")
+        if "id" not in message:
+            try:
+                self._notified(method, params if isinstance(params, dict) else {})
+            except (KeyError, TypeError, ValueError, IndexError) as error:
+                _log.warning("notification %s was malformed: %r", method, error)
+            return
+        request_id = message["id"]
+        if self._is_shut_down:
+            text = "The connection was shut down."
+            self.write(framing.error(request_id, framing.INVALID_REQUEST, text))
+            return
+        if method == "shutdown":
+            self._is_shut_down = True
+            self.write(framing.result(request_id, b"null"))
+            return
+        from kova_ls.endpoint.answer import answer, failed
+
+        try:
+            outcome = answer(self, method, params)
+        except Exception as error:
+            self.write(failed(request_id, error))
+            return
+        if isinstance(outcome, bytes):
+            self.write(framing.result(request_id, outcome))
+            return
+        task = self.engine.spawn(self._answer_later(request_id, outcome), name=method)
+        self._tasks[request_id] = task
+        task.add_done_callback(lambda _: self._tasks.pop(request_id, None))
+
+    async def _answer_later(self, request_id: Any, outcome: Awaitable[bytes]) -> None:
+        from kova_ls.endpoint.answer import failed
+
+        try:
+            self.write(framing.result(request_id, await outcome))
+        except asyncio.CancelledError:
+            self.write(framing.error(request_id, -32800, "Cancelled."))
+            raise
+        except Exception as error:
+            self.write(failed(request_id, error))
+
+    def _notified(self, method: str, params: dict[str, Any]) -> None:
+        overlay = self.overlays
+        assert overlay is not None
+        match method:
+            case "$/cancelRequest":
+                task = self._tasks.get(params.get("id"))
+                if task is not None:
+                    task.cancel()
+            case "textDocument/didOpen":
+                overlay.opened(params["textDocument"])
+            case "textDocument/didChange":
+                document = params["textDocument"]
+                overlay.changed(document["uri"], document.get("version"), params["contentChanges"])
+            case "textDocument/didSave":
+                overlay.saved(params["textDocument"]["uri"], params.get("text"))
+            case "textDocument/didClose":
+                overlay.closed(params["textDocument"]["uri"])
+            case "workspace/didChangeWorkspaceFolders":
+                event = params["event"]
+                gone = {folder["uri"] for folder in event.get("removed", ())}
+                kept = [uri for uri in self._folder_uris if uri not in gone]
+                added = [folder["uri"] for folder in event.get("added", ())]
+                self._use_folders([*kept, *(uri for uri in added if uri not in kept)])
+            case _:
+                pass
+
+    # -- following sessions -------------------------------------------------------------------------
+
+    def follow(self, session: "Session", detail: Detail | None, max_latency_ms: int | None) -> None:
+        """Send this editor the session's facts from now on."""
+        from kova_ls.endpoint.follow import Follower
+        from kova_ls.endpoint.project import projector_of
+
+        self.unfollow(session.id)
+        latency = self._max_latency_s if max_latency_ms is None else max_latency_ms / 1_000
+        follower = Follower(
+            projector_of(session),
+            detail or Detail.DELTAS,
+            min(max(latency, 0.0), 1.0),
+            write=self.write,
+            waiting_bytes=self._waiting_bytes,
+            give_up=lambda: self._fell_behind(session.id),
+        )
+        leave = session.stream.subscribe(follower)
+
+        def stop() -> None:
+            leave()
+            follower.close()
+
+        self.followed[session.id] = stop
+
+    def unfollow(self, session_id: str) -> None:
+        """Send no more of a session."""
+        stop = self.followed.pop(session_id, None)
+        if stop is not None:
+            stop()
+
+    def _fell_behind(self, session_id: str) -> None:
+        self.unfollow(session_id)
+        params = framing.dump({"sessionId": session_id})
+        self.write(framing.notification("kova/resyncRequired", params))
+
+    # -- what the engine asks of the editor -----------------------------------------------------------
+
+    async def ask(self, method: str, params: dict[str, Any]) -> Any:
+        """Ask the editor. Raises: TimeoutError, ConnectionError."""
+        if self._transport is None:
+            raise ConnectionError("the editor is gone")
+        request_id = f"kova-{token_hex(4)}"
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._asked[request_id] = future
+        self.write(framing.request(request_id, method, framing.dump(params)))
+        try:
+            async with asyncio.timeout(_EDITOR_ANSWER_S):
+                return await future
+        finally:
+            self._asked.pop(request_id, None)
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        future = self._asked.get(str(message.get("id")))
+        if future is None or future.done():
+            return
+        if "error" in message:
+            detail = message["error"]
+            text = detail.get("message") if isinstance(detail, dict) else str(detail)
+            future.set_exception(ConnectionError(str(text)))
+        else:
+            future.set_result(message["result"])
+
+    async def show_document(self, uri: str, line_no: int | None) -> bool:
+        """Show a file by LSP's own means, without taking the focus."""
+        if not self._shows_documents:
+            return False
+        params: dict[str, Any] = {"uri": uri, "takeFocus": False}
+        if line_no:
+            place = {"line": line_no - 1, "character": 0}
+            params["selection"] = {"start": place, "end": place}
+        try:
+            answer = await self.ask("window/showDocument", params)
+        except (TimeoutError, ConnectionError):
+            return False
+        return isinstance(answer, dict) and answer.get("success") is True
+
+    def open_panel(self, panel: Mapping[str, Any]) -> None:
+        """Show a panel."""
+        from kova_ls.protocol.panel import PanelOpen
+
+        body = PanelOpen.model_validate(dict(panel)).model_dump_json(
+            by_alias=True, exclude_none=True
+        )
+        self.write(framing.notification("kova/panel/open", body.encode()))
+
+    def show_message(self, text: str) -> None:
+        """Tell the person something that belongs to no session."""
+        params = framing.dump({"type": 2, "message": text})
+        self.write(framing.notification("window/showMessage", params))
+
+
+def _plain_id(request_id: Any) -> Any:
+    is_plain = isinstance(request_id, str | int | float) and not isinstance(request_id, bool)
+    return request_id if is_plain else None
+
+
+def _dig(value: Any, *names: str) -> Any:
+    for name in names:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value
