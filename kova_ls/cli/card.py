@@ -47,9 +47,11 @@ def path_of(uri: str, folder: str = "") -> str:
 def approval_lines(approval: Approval, style: Style, folder: str) -> list[str]:
     """Draw a card, without its prompt."""
     body: list[_Line] = []
+    head = shown(approval.title)
     subject = approval.subject
     match subject:
         case CommandSubject():
+            head = f"{shown(approval.tool or 'The agent')}: run this command?"
             for number, line in enumerate(shown_lines(subject.command)):
                 body.append((_plain, f"{'$' if number == 0 else '>'} {line}"))
             body.append((style.dim, f"in {path_of(subject.cwd)}"))
@@ -57,7 +59,9 @@ def approval_lines(approval: Approval, style: Style, folder: str) -> list[str]:
                 body += [_segment(part, style) for part in subject.segments]
         case EditSubject():
             for file in subject.files:
-                body.append((style.bold, f"{file.change} {path_of(file.uri, folder)}"))
+                path = path_of(file.uri, folder)
+                if len(subject.files) > 1 or path not in head:
+                    body.append((style.bold, f"{file.change} {path}"))
                 body += _diff(file.diff, style, file.hidden_lines)
         case NetworkSubject():
             body.append((_plain, f"{shown(subject.method)} {shown(subject.url)}"))
@@ -74,7 +78,7 @@ def approval_lines(approval: Approval, style: Style, folder: str) -> list[str]:
         rules = ", ".join(shown(rule) for rule in approval.rules)
         where = f" to {path_of(approval.rules_path or '', folder)}" if approval.rules_path else ""
         body.append((style.dim, f"remember writes {rules}{where}"))
-    return _framed(shown(approval.title), body, style)
+    return _framed(head, body, style)
 
 
 def diff_lines(diff: str, style: Style, hidden_lines: int = 0) -> list[str]:

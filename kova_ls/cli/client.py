@@ -173,14 +173,20 @@ def connect(env: Mapping[str, str]) -> socket.socket:
     """Reach the engine, starting it when none runs. Raises: DaemonUnavailable."""
     from kova_ls import relay
 
-    return relay.connect(env)
+    try:
+        return socket.socket(fileno=relay.connect(env).detach())
+    except relay.Unreachable as error:
+        raise DaemonUnavailable(str(error)) from error
 
 
 def find(env: Mapping[str, str]) -> socket.socket | None:
     """Reach the engine only when it runs."""
     from kova_ls import relay
 
-    return relay.find(env)
+    try:
+        return socket.socket(fileno=relay.connect(env, may_start=False).detach())
+    except relay.Unreachable:
+        return None
 
 
 _GO_ON = "Run `kova-ls run --continue` to go on; nothing announced is lost."

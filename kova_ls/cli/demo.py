@@ -154,10 +154,14 @@ def script(*, is_paced: bool) -> dict[str, Any]:
     """Return the replies; paced ones come as fast as a model would say them."""
     delay_ms = 25 if is_paced else 0
 
+    def pieces(text: str) -> list[str]:
+        first, *others = text.split() or [""]
+        return [first, *(f" {word}" for word in others)]
+
     def step(text: str, *calls: tuple[str, dict[str, Any]], thought: str = "") -> dict[str, Any]:
         return {
-            "text": [f"{word} " for word in text.split()],
-            "reasoning": [f"{word} " for word in thought.split()],
+            "text": pieces(text),
+            "reasoning": pieces(thought),
             "calls": [{"name": name, "arguments": arguments} for name, arguments in calls],
             "delay_ms": delay_ms,
         }

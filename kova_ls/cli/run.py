@@ -43,7 +43,8 @@ def main(argv: Sequence[str], console: Console, connect: Connect = reach) -> int
     """Run a turn and return the exit code."""
     options = _parser(console).parse_args(argv)
     folder = _folder(options.workspace, console.cwd)
-    text = _text(options.prompt, console)
+    resumes = not options.prompt and (options.goes_on or options.session)
+    text = "" if resumes and is_terminal(console.stdin) else _text(options.prompt, console)
     given = prompt.parse(text, folder)
     for word in given.missing:
         console.complain(f"@{shown(word)}: no such file; it stays text")
@@ -61,7 +62,7 @@ def main(argv: Sequence[str], console: Console, connect: Connect = reach) -> int
         turn = begin(
             client,
             snapshot,
-            given.parts,
+            given.parts if text else (),
             console,
             answering=Person(console, keys, folder) if keys else Nobody(console),
             keys=keys,
@@ -92,22 +93,33 @@ def begin(
     attach: Callable[[], Client],
     prints_json: bool = False,
 ) -> Turn:
-    """Give a session a prompt; the turn it becomes is then followed."""
-    started = client.request(
-        "kova/turn/start",
-        {
-            "sessionId": snapshot["sessionId"],
-            "input": [_wire(part) for part in parts],
-            "whenBusy": "queue",
-        },
-    )
-    if started.get("status") == "queued":
-        console.complain("A turn is running in this session; yours follows it.")
+    """Give a session a prompt; the turn it becomes is then followed.
+
+    Without a prompt the turn that runs already is followed.
+    Raises: UsageFault when there is neither.
+    """
+    turn_id: str | None = snapshot.get("turnId")
+    if parts:
+        # Nobody can answer what an earlier turn waits for: queued behind it, this would hang.
+        when_busy = "queue" if keys else "reject"
+        started = client.request(
+            "kova/turn/start",
+            {
+                "sessionId": snapshot["sessionId"],
+                "input": [_wire(part) for part in parts],
+                "whenBusy": when_busy,
+            },
+        )
+        turn_id = started["turnId"]
+        if started.get("status") == "queued":
+            console.complain("A turn is running in this session; yours follows it.")
+    if turn_id is None:
+        raise UsageFault("No turn runs in this session. Say what to do.")
     turn = Turn(
         client,
         console,
         snapshot["sessionId"],
-        started["turnId"],
+        turn_id,
         answering,
         keys,
         counted,
@@ -122,7 +134,9 @@ def begin(
 
 def _parser(console: Console) -> Parser:
     parser = Parser(console, "run", "Run one turn in this folder and show it.", _EPILOG)
-    parser.add_argument("prompt", nargs="*", help="what to do; - reads stdin")
+    parser.add_argument(
+        "prompt", nargs="*", help="what to do; none with --continue follows the running turn"
+    )
     parser.add_argument("--model", help="name of a model in config.toml")
     parser.add_argument("--mode", choices=[str(mode) for mode in Mode])
     parser.add_argument("--level", choices=[str(level) for level in ApprovalLevel])
@@ -180,12 +194,13 @@ def _trusted(folder: str, console: Console, keys: Keys | None, *, is_given: bool
     earlier = trust.remembered(data_dir, folder)
     if earlier is not None or keys is None:
         return bool(earlier)
-    answer = _ask_trust(folder, console, keys)
+    answer = ask_trust(folder, console, keys)
     trust.remember(data_dir, folder, answer)
     return answer
 
 
-def _ask_trust(folder: str, console: Console, keys: Keys) -> bool:
+def ask_trust(folder: str, console: Console, keys: Keys) -> bool:
+    """Ask whether a folder is trusted; only y and n are answers."""
     style = console.style(console.talk)
     console.say(style.bold(f"Do you trust {shown(folder)}?"))
     console.say("If so, the agent follows its AGENTS.md, and may change files in it unasked")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from kova_ls.cli.card import counts
 from kova_ls.cli.console import Console, is_terminal
-from kova_ls.cli.terminal import Style, clip, columns, shown, shown_prose
+from kova_ls.cli.terminal import Style, clip, columns, shown, shown_lines, shown_prose
 from kova_ls.values import (
     CommandBlock,
     CompactionItem,
@@ -35,6 +35,7 @@ _SIGNS = {
 _TODO_SIGNS = {"pending": ("☐", "[ ]"), "in_progress": ("▸", "[>]"), "done": ("☑", "[x]")}
 
 _LEAST_REASON_COLUMNS = 12
+_LAST_LINE_COLUMNS = 40
 
 
 def tool_line(item: ToolCallItem, style: Style) -> str:
@@ -83,8 +84,11 @@ def _result(block: object) -> str:
             added, removed = counts(block.diff)
             more = "+" if block.hidden_lines else ""
             return f"+{added}{more} -{removed}{more}"
-        case CommandBlock() if block.exit_code is not None and block.exit_code != 0:
-            return f"exit {block.exit_code}"
+        case CommandBlock():
+            said = [line for line in shown_lines(block.output) if line.strip()]
+            code = f"exit {block.exit_code}" if block.exit_code else ""
+            last = clip(said[-1].strip(), _LAST_LINE_COLUMNS) if said else ""
+            return ", ".join(filter(None, (code, last)))
         case _:
             return ""
 

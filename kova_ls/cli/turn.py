@@ -1,6 +1,6 @@
 """Follows one turn to its end: shows it, has its cards answered, stops it on Ctrl-C.
 
-Invariant: only cards of the turn that was started here are answered here.
+Invariant: without a person only cards of the turn that was started here are answered.
 """
 
 import json
@@ -77,8 +77,9 @@ class Turn:
         return self._conclude(self._end)
 
     def offer(self, cards: Iterable[Card]) -> None:
-        """Take up cards that were open before; those of other turns are left alone."""
-        self._cards += [card for card in cards if card.turn_id == self.turn_id]
+        """Take up cards; without a person those of other turns are left to other editors."""
+        has_person = self.keys is not None
+        self._cards += [card for card in cards if has_person or card.turn_id == self.turn_id]
 
     def _advance(self) -> None:
         while self._held or self.client.inbox:

@@ -41,7 +41,7 @@ def test_command_card_shows_segments_reasons_and_what_remember_writes(approval_j
     )
     assert draw(card) == snapshot(
         """\
-┌ bash wants to run a command
+┌ bash: run this command?
 │ $ git status &&
 │ > git push
 │ in /w

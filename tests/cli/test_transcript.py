@@ -33,10 +33,16 @@ def call(**fields):
         (
             {
                 "display": [
-                    {"type": "command", "command": "npm test", "cwd_path": "/w", "exit_code": 2}
+                    {
+                        "type": "command",
+                        "command": "npm test",
+                        "cwd_path": "/w",
+                        "exit_code": 2,
+                        "output": "ran\n2 failed\x07\n\n",
+                    }
                 ]
             },
-            "✓ bash: npm test  exit 2  allowed: a rule allows it",
+            "✓ bash: npm test  exit 2, 2 failed<U+0007>  allowed: a rule allows it",
         ),
         (
             {
