@@ -92,6 +92,6 @@ def _module(api: str) -> Any:
         if error.name != name:
             raise
         module = None
-    if module is None or api not in module.APIS:
+    if api not in getattr(module, "APIS", ()):
         raise SettingsError(f"No adapter speaks the api {api!r}. Correct `api` in config.toml.")
     return module

@@ -24,6 +24,10 @@ MADE_ID = "made_"
 """Leads the ids of calls to which the provider gave none."""
 
 
+_UNFORESEEN = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What a value of an unforeseen shape raises; caught at two seams, nowhere else."""
+
+
 @dataclass(slots=True)
 class OpenCall:
     """A call while its pieces arrive."""
@@ -52,7 +56,7 @@ def settle(
     incomplete: list[IncompleteCall] = []
     for number, call in enumerate(calls):
         text = call.arguments
-        identity = call.id or MADE_ID + secrets.token_hex(8)
+        identity = str(call.id or "") or MADE_ID + secrets.token_hex(8)
         may_be_cut = was_cut and number == len(calls) - 1
         is_whole = parse_object(text) is not None if text.strip() else not may_be_cut
         if is_whole and call.name:
@@ -95,10 +99,15 @@ class StreamDecoder:
     def finish(self) -> ModelReply:
         """Say what the stream amounted to; to be called once, after the last byte."""
         for name, payload in self._cutter.finish():
-            self._event(name, payload)
+            if payload.strip() == self.terminator or _is_json(payload):
+                self._event(name, payload)
         if self._cutter.stray:
             self._take_stray(self._cutter.stray)
-        reply = self._conclude()
+        try:
+            reply = self._conclude()
+        except _UNFORESEEN:
+            self._fail_bad_answer("values of the wrong type")
+            reply = ModelReply(text="".join(self._text))
         if self._error is not None:
             reply = replace(
                 reply,
@@ -126,10 +135,14 @@ class StreamDecoder:
         raise NotImplementedError
 
     def _say(self, text: str) -> None:
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError
         self._text.append(text)
         self._deltas.append(("text", text))
 
     def _think(self, text: str) -> None:
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError
         self._reasoning.append(text)
         self._deltas.append(("reasoning", text))
 
@@ -159,8 +172,7 @@ class StreamDecoder:
         if isinstance(value, dict):
             try:
                 self._take(name, value)  # pyright: ignore[reportUnknownArgumentType]
-            except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-                # The one seam where a value of an unforeseen shape ends.
+            except _UNFORESEEN:
                 self._fail_bad_answer(orjson.dumps(value).decode())
         elif isinstance(value, list):
             for part in value:  # pyright: ignore[reportUnknownVariableType]
@@ -173,9 +185,6 @@ class StreamDecoder:
         if stripped == self.terminator:
             self._has_event = self._has_end = True
             return
-        if not stripped:
-            return
-        self._has_event = True
         text = payload.decode("utf-8", "replace")
         try:
             # The stdlib reads what orjson refuses: halves of surrogate pairs, NaN.
@@ -184,8 +193,13 @@ class StreamDecoder:
         except ValueError:
             if name == b"error":
                 self._fail({"message": text})
-            else:
+            elif stripped[:1] in (b"{", b"["):
                 self._fail_bad_answer(text)
+            else:
+                # Such as a proxy's "keep-alive": it matters only when nothing else comes.
+                self._cutter.stray.append(payload)
+            return
+        self._has_event = True
 
     def _fail_bad_answer(self, text: str) -> None:
         if self._error is None:
@@ -218,6 +232,15 @@ class StreamDecoder:
                 self._value(b"", value)
         if not was_read and not self._has_event:
             self._fail_bad_answer(b"\n".join(lines).decode("utf-8", "replace"))
+
+
+def _is_json(payload: bytes) -> bool:
+    """Tell a whole event from one that broke off."""
+    try:
+        orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
 def stream_error(value: dict[str, Any], name: bytes) -> Any:

@@ -49,23 +49,31 @@ _KEY_LIKE = re.compile(
 )
 
 
+_SHORTEST_SECRET = 6
+"""Shorter header values are words such as `true`, which no text can spare."""
+
+
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """Replace known secrets and whatever looks like a key."""
-    for secret in secrets:
-        if len(secret) >= 4:
-            text = text.replace(secret, "[redacted]")
-    return _KEY_LIKE.sub("[redacted]", text)
+    return _KEY_LIKE.sub("[redacted]", _without(text, secrets))
 
 
 def scrub(value: Any, secrets: tuple[str, ...]) -> Any:
     """Return a JSON value without the known secrets."""
-    if not any(len(secret) >= 4 for secret in secrets):
-        return value
-    text = orjson.dumps(value).decode()
+    if isinstance(value, str):
+        return _without(value, secrets)
+    if isinstance(value, list):
+        return [scrub(part, secrets) for part in as_list(value)]
+    if isinstance(value, dict):
+        return {key: scrub(part, secrets) for key, part in as_object(value).items()}
+    return value
+
+
+def _without(text: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
-        if len(secret) >= 4:
-            text = text.replace(orjson.dumps(secret).decode()[1:-1], "[redacted]")
-    return orjson.loads(text)
+        if len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, "[redacted]")
+    return text
 
 
 def error_of(body: bytes) -> Any:
@@ -237,7 +245,7 @@ def _judge(text: str, status: int | None, where: Endpoint) -> tuple[str, str, bo
         return "timedOut", "Try again.", True
     if (status is None or status < 500) and _POLICY.search(text):
         return "refused", "Word the request differently.", False
-    if status == 409:
+    if status == 409 or "tool_use_failed" in text:
         return "serverError", "Try again.", True
     if status is None and not _BAD.search(text):
         return "serverError", "Try again.", True

@@ -95,7 +95,7 @@ class HttpCaller:
             try:
                 return await self._once(build(), open_decoder, sink)
             except AdapterFailure as failure:
-                if adapt is not None and failure.code == "badRequest" and adapt(failure):
+                if adapt is not None and _is_about_parameters(failure) and adapt(failure):
                     continue
                 attempt += 1
                 wait_s = self._wait_s(attempt, failure)
@@ -188,7 +188,7 @@ class HttpCaller:
         if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
             return AdapterFailure(
                 "badRequest",
-                f"{where.url!r} is no address of a server. "
+                f"{where.url.rpartition('@')[2]!r} is no address of a server. "
                 "Let base_url in config.toml begin with http:// or https://.",
             )
         if isinstance(error, httpx.ReadTimeout):
@@ -241,6 +241,14 @@ class HttpCaller:
                 transport=self._transport,
             )
         return self._client
+
+
+def _is_about_parameters(failure: AdapterFailure) -> bool:
+    """Tell a request that the server did not like from one that nothing can mend.
+
+    "This model … is not supported" may speak of the model or of a parameter.
+    """
+    return failure.status in (400, 422) and failure.code in ("badRequest", "noSuchModel")
 
 
 def _address(url: str) -> str:

@@ -50,9 +50,11 @@ class EventCutter:
 
     def finish(self) -> list[Event]:
         """Return what a stream that ends without its blank line leaves behind."""
-        lines = [b"".join(self._partial), b""]
+        last = b"".join(self._partial)
         self._partial.clear()
-        return self._take(lines)
+        if any(name.startswith(last) for name in _FIELDS):
+            last = b""
+        return self._take([last, b""])
 
     def _take(self, lines: list[bytes]) -> list[Event]:
         events: list[Event] = []

@@ -83,7 +83,7 @@ class Decoder(StreamDecoder):
             self._fail(error)
         elif name == b"error":
             self._fail(stream_error(value, name))
-        if usage := value.get("usageMetadata"):
+        if usage := as_object(value.get("usageMetadata")):
             self._raw_usage = usage
         if feedback := value.get("promptFeedback"):
             self._block_reason = feedback.get("blockReason") or self._block_reason

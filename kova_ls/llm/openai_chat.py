@@ -29,7 +29,7 @@ from kova_ls.llm._base import (
 from kova_ls.llm._decoding import OpenCall, StreamDecoder, settle, stream_error
 from kova_ls.llm._failure import ANYWHERE, Endpoint
 from kova_ls.llm._http import HttpCaller, join_url
-from kova_ls.llm._json import as_list, count
+from kova_ls.llm._json import as_list, as_object, count
 from kova_ls.values import Usage
 from kova_ls.vocabulary import Outcome
 
@@ -64,9 +64,9 @@ class Decoder(StreamDecoder):
                 self._take_delta(delta)
             if (finish := choice.get("finish_reason")) is not None:
                 self._finish_reason = finish
-        if usage := value.get("usage"):
+        if usage := as_object(value.get("usage")):
             self._raw_usage = usage
-        elif groq := value.get("x_groq"):
+        elif groq := as_object(value.get("x_groq")):
             if isinstance(groq.get("usage"), dict):
                 self._raw_usage = groq["usage"]
             if groq.get("error"):

@@ -103,6 +103,8 @@ class Decoder(StreamDecoder):
             self._fail(error)
 
     def _summarise(self, text: str) -> None:
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError
         self._summary.append(text)
         self._deltas.append(("reasoning", text))
 

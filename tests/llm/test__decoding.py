@@ -104,6 +104,22 @@ def test_an_error_line_is_an_error():
     assert (got["outcome"], got["error"]) == ("error", {"code": 500, "message": "boom"})
 
 
+def test_words_between_the_events_are_passed_over():
+    good = data({"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]})
+    got = decoded("openai-chat", b"data: keep-alive\n\n" + good + b"data:\n\n")
+    assert (got["text"], got["outcome"]) == ("a", "complete")
+    assert decoded("openai-chat", b"data: keep-alive\n\n")["outcome"] == "error"
+
+
+def test_an_event_that_is_broken_json_is_an_error():
+    got = decoded("openai-chat", data({"choices": []}) + b'data: {"choices":\n\n')
+    assert (got["outcome"], got["error"]) == ("error", {"message": '{"choices":'})
+
+
+def test_an_event_that_breaks_off_is_no_error():
+    assert decoded("openai-chat", b'data: {"choices":')["outcome"] == "truncated"
+
+
 def test_half_a_surrogate_pair_does_not_break_the_stream():
     body = b'data: {"choices":[{"delta":{"content":"a\\ud83d"},"finish_reason":"stop"}]}\n\n'
     assert decoded("openai-chat", body)["text"] == "a?"

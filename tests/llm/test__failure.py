@@ -46,6 +46,12 @@ WHERE = Endpoint("https://models.example/v1/x", "m-1", "WORK_KEY", secrets=("hun
         (None, {"code": "rate_limit_exceeded", "message": "x"}, "rateLimited", True),
         (None, {"message": "Request timed out"}, "timedOut", True),
         (None, {"message": "hm"}, "serverError", True),
+        (
+            None,
+            {"type": "invalid_request_error", "code": "tool_use_failed", "message": "x"},
+            "serverError",
+            True,
+        ),
         (None, "plain words", "serverError", True),
     ],
 )
@@ -97,7 +103,7 @@ def test_plain_words_stay():
 
 def test_known_secrets_leave_a_json_value():
     assert scrub({"a": ["x hunter2"]}, ("hunter2",)) == {"a": ["x [redacted]"]}
-    assert scrub({"a": "abc"}, ("a",)) == {"a": "abc"}
+    assert scrub({"a": True, "b": "true"}, ("true",)) == {"a": True, "b": "true"}
 
 
 @pytest.mark.parametrize(

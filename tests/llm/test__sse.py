@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +31,12 @@ def test_a_byte_order_mark_is_skipped_however_it_is_split():
     assert cut([stream]) == cut([stream[at : at + 1] for at in range(len(stream))]) == [(b"", b"1")]
 
 
+def test_a_field_name_that_breaks_off_is_dropped():
+    cutter = EventCutter()
+    assert cutter.feed(b"data: 1\n\neve") + cutter.finish() == [(b"", b"1")]
+    assert cutter.stray == []
+
+
 def test_a_name_without_data_is_forgotten():
     assert cut([b"event: ping\n\ndata: 1\n\n"]) == [(b"", b"1")]
 
@@ -57,5 +65,5 @@ ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
 def test_the_split_never_matters(lines: list[tuple[bytes, bytes]], cuts: list[int], tail: bytes):
     stream = b"".join(line + end for line, end in lines) + tail
     points = [0, *sorted(min(cut_at, len(stream)) for cut_at in cuts), len(stream)]
-    pieces = [stream[a:b] for a, b in zip(points, points[1:], strict=False)]
+    pieces = [stream[a:b] for a, b in pairwise(points)]
     assert cut(pieces) == cut([stream])

@@ -226,7 +226,7 @@ async def test_thinking_follows_model_and_settings(changes: dict[str, Any], thin
 @pytest.mark.parametrize(
     ("refusal", "there"),
     [
-        ("Thinking is not enabled for this model", "parametersJsonSchema"),
+        ("This model: thinking is not supported", "parametersJsonSchema"),
         ('Unknown name "parametersJsonSchema"', '"parameters"'),
     ],
 )
