@@ -8,8 +8,8 @@ from typing import NamedTuple
 from kova_ls.permission.effects import RunCommand
 from kova_ls.permission.facts import Facts
 from kova_ls.permission.protected import sensitive_word
-from kova_ls.permission.rules import Entries, load, match_line, match_part
-from kova_ls.permission.shell import Part, analyse
+from kova_ls.permission.rules import load, match_line, match_part
+from kova_ls.permission.shell import DIFFERS, Part, analyse, is_confirmed
 from kova_ls.values import Reason, Segment
 
 
@@ -31,10 +31,7 @@ def view(effect: RunCommand, facts: Facts) -> CommandView:
     """Judge every segment of the command."""
     analysis = analyse(effect.command)
     if analysis.refusal is not None:
-        segments = tuple(_plain(part) for part in analysis.parts) or (
-            Segment(text=effect.command, reason=analysis.refusal.text),
-        )
-        return CommandView(False, (analysis.refusal,), segments, ())
+        return _opaque(effect.command, analysis.refusal)
     entries = load(facts.allow, "allow")
     whole = (
         match_line(analysis.parts, analysis.operators, entries)
@@ -42,9 +39,9 @@ def view(effect: RunCommand, facts: Facts) -> CommandView:
         else None
     )
     reasons: list[Reason] = []
-    segments_found: list[Segment] = []
+    segments: list[Segment] = []
     rules: list[str] = []
-    may_remember = True
+    may_remember = analysis.changes_shell is None
     for part in analysis.parts:
         guard = _guard(part, effect, facts)
         rule = None if guard else (whole or match_part(part, entries))
@@ -53,32 +50,34 @@ def view(effect: RunCommand, facts: Facts) -> CommandView:
         elif part.rule not in rules:
             rules.append(part.rule)
         if rule is not None:
-            segments_found.append(Segment(text=part.text, rule=rule))
+            segments.append(Segment(text=part.text, rule=rule))
             continue
-        reason = guard or _no_match(part, entries)
+        reason = guard or _no_match(part)
         reasons.append(reason)
-        segments_found.append(Segment(text=part.text, reason=reason.text))
+        segments.append(Segment(text=part.text, reason=reason.text))
     if analysis.changes_shell:
-        may_remember = False
         text = _SHELL_CHANGE.format(analysis.changes_shell)
         reasons.append(Reason(code="shell_change", text=text))
-    is_matched = not reasons
-    if is_matched:
-        reasons = [
-            Reason(code="rule", text=f"The rule `{rule}` covers it.")
-            for rule in dict.fromkeys(segment.rule for segment in segments_found)
-        ]
+    if (may_remember or not reasons) and not is_confirmed(effect.command):
+        return _opaque(effect.command, DIFFERS)
+    if reasons:
+        return CommandView(
+            False,
+            tuple(dict.fromkeys(reasons)),
+            tuple(segments),
+            tuple(rules) if may_remember else (),
+        )
+    matched = dict.fromkeys(segment.rule for segment in segments)
     return CommandView(
-        is_matched,
-        tuple(dict.fromkeys(reasons)),
-        tuple(segments_found),
+        True,
+        tuple(Reason(code="rule", text=f"The rule `{rule}` covers it.") for rule in matched),
+        tuple(segments),
         tuple(rules) if may_remember else (),
     )
 
 
-def _plain(part: Part) -> Segment:
-    reason = part.guard.text if part.guard else "The line as a whole cannot be read with certainty."
-    return Segment(text=part.text, reason=reason)
+def _opaque(command: str, reason: Reason) -> CommandView:
+    return CommandView(False, (reason,), (Segment(text=command, reason=reason.text),), ())
 
 
 def _guard(part: Part, effect: RunCommand, facts: Facts) -> Reason | None:
@@ -91,14 +90,14 @@ def _guard(part: Part, effect: RunCommand, facts: Facts) -> Reason | None:
         return Reason(
             code="git_dir", text="The git directory that git would use is not the workspace's own."
         )
-    for value in part.values[1:]:
-        reason = sensitive_word(value, facts, effect.cwd)
+    for value, key in zip(part.values[1:], part.keys[1:], strict=True):
+        reason = sensitive_word(value, facts, effect.cwd, expands=key is not value)
         if reason is not None:
             return reason
     return None
 
 
-def _no_match(part: Part, entries: Entries) -> Reason:
+def _no_match(part: Part) -> Reason:
     if part.never is not None:
         return Reason(
             code="never_remembered", text=f"{part.never}; an approval is for this time only."

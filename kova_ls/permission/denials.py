@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from kova_ls.permission.programs import program_name
-from kova_ls.permission.shell import analyse
+from kova_ls.permission.shell import analyse, is_confirmed
 
 _CHUNKS = re.compile(r"[;&|\n(){}<>`]+|\$\(")
 _ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
@@ -25,13 +25,16 @@ _MAX_TOKENS = 8000
 def covers(command: str, words: Sequence[str], *, is_prefix: bool) -> bool:
     """Tell whether any reading of the command runs the words of a deny rule."""
     analysis = analyse(command)
-    if analysis.refusal is None or analysis.parts:
-        for part in analysis.parts:
-            if part.values and _covers_words(part.values, words, is_prefix=is_prefix):
-                return True
-        is_certain = analysis.refusal is None and not analysis.changes_shell
-        if is_certain and all(part.never is None and part.values for part in analysis.parts):
-            return False
+    for part in analysis.parts:
+        if part.values and _covers_words(part.values, words, is_prefix=is_prefix):
+            return True
+    if (
+        analysis.refusal is None
+        and analysis.changes_shell is None
+        and all(part.never is None and part.values for part in analysis.parts)
+        and is_confirmed(command)
+    ):
+        return False
     return any(_covers_anywhere(chunk, words, is_prefix=is_prefix) for chunk in _rough(command))
 
 

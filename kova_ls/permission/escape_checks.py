@@ -164,9 +164,8 @@ def _check_curl(values: list[str]) -> str | None:
         if not value.startswith("-") or value == "-":
             continue
         if value.startswith("--"):
-            name, has_value, rest = value.partition("=")
-            if has_value:
-                return f"`curl {name}=` is not understood."
+            if "=" in value:
+                return f"`curl {value.split('=')[0]}=` is not understood."
             if value in _SAFE_CURL_LONG_FLAGS:
                 continue
             argument = values[at] if at < len(values) else ""

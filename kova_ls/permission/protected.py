@@ -256,8 +256,11 @@ def write_reason(effect: WritePath, facts: Facts) -> Reason | None:
 _SPLIT = re.compile(r"[=:@,{}]")
 
 
-def sensitive_word(value: str, facts: Facts, cwd: str) -> Reason | None:
-    """Return why a word of a shell command asks: it names a sensitive path."""
+def sensitive_word(value: str, facts: Facts, cwd: str, *, expands: bool) -> Reason | None:
+    """Return why a word of a shell command asks: it names a sensitive path.
+
+    `expands` says that the shell puts something into the word, such as the files of a pattern.
+    """
     if not _may_be_sensitive(value):
         return None
     for piece in {value, *_SPLIT.split(value)}:
@@ -268,7 +271,7 @@ def sensitive_word(value: str, facts: Facts, cwd: str) -> Reason | None:
             continue
         path = absolute(piece, facts.home, cwd)
         guarded = find_guard(path, facts, for_reading=True)
-        if guarded is None and any(char in name for char in "*?["):
+        if guarded is None and expands and any(char in name for char in "*?["):
             if any(fnmatchcase(example, name) for example in _SENSITIVE_NAMES) and (
                 name.startswith(".") or len(name.replace("*", "")) > 3
             ):

@@ -5,7 +5,7 @@ Invariant: a segment with a redirect, an assignment or an expansion is not on th
 
 from typing import NamedTuple
 
-from kova_ls.permission.shell import Part, analyse
+from kova_ls.permission.shell import DIFFERS, Part, analyse, is_confirmed
 from kova_ls.values import Reason
 
 
@@ -104,6 +104,8 @@ def blocked_reason(command: str) -> Reason | None:
         why = _part_problem(part)
         if why:
             return Reason(code="mode", text=f"{_NOT_LISTED}: {why}")
+    if not is_confirmed(command):
+        return Reason(code="mode", text=f"{_NOT_LISTED}: {DIFFERS.text}")
     return None
 
 

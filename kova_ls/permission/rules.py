@@ -13,7 +13,7 @@ from kova_ls.permission.denials import covers, rough_words
 from kova_ls.permission.facts import Facts, Rule
 from kova_ls.permission.globs import absolute, compile_glob, glob_matches
 from kova_ls.permission.programs import never_reason
-from kova_ls.permission.shell import Part, analyse
+from kova_ls.permission.shell import DIFFERS, Part, analyse, is_confirmed
 from kova_ls.vocabulary import RootSource
 
 ListName = Literal["allow", "deny"]
@@ -156,8 +156,9 @@ def _command_entry(text: str, command: str, source: RootSource, which: ListName)
             text, "A rule for every command is too wide; name a program, or use a level."
         )
     analysis = analyse(body)
-    if analysis.refusal is not None:
-        return Refused(text, f"The rule cannot be read. {analysis.refusal.text} Write it plainly.")
+    refusal = analysis.refusal or (None if is_confirmed(body) else DIFFERS)
+    if refusal is not None:
+        return Refused(text, f"The rule cannot be read. {refusal.text} Write it plainly.")
     parts = analysis.parts
     if any(_has_glob(key) for part in parts for key in part.keys):
         return Refused(
@@ -300,7 +301,7 @@ def make_rules(command: str) -> tuple[str, ...]:
     Shape: one rule per segment, in order, doubles left out.
     """
     analysis = analyse(command)
-    if analysis.refusal is not None or analysis.changes_shell:
+    if analysis.refusal is not None or analysis.changes_shell or not is_confirmed(command):
         return ()
     rules: list[str] = []
     for part in analysis.parts:

@@ -6,9 +6,11 @@ leaves this file.
 Invariant: a text that the readings disagree on is opaque: neither allowed nor remembered.
 """
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from kova_ls.permission.escape_checks import find_escape
 from kova_ls.permission.inert import is_inert
@@ -48,16 +50,25 @@ class Analysis(NamedTuple):
     """A command line as far as it depends on nothing but its text."""
 
     refusal: Reason | None
-    """Why it is opaque; `parts` may then hold what one reading saw."""
+    """Why our own reading refuses it; `parts` is empty then."""
     parts: tuple[Part, ...]
     operators: tuple[str, ...]
     changes_shell: str | None
     """The builtin with which the line asks as a whole."""
 
 
+DIFFERS = Reason(
+    code="unparseable",
+    text="The command cannot be read with certainty: two readings of it differ.",
+)
+
+
 @lru_cache(maxsize=2048)
 def analyse(text: str) -> Analysis:
-    """Read a command line. Never raises; bounded for any input."""
+    """Read a command line once. Never raises; bounded for any input.
+
+    Nothing may be allowed or remembered on this alone: ask `is_confirmed` as well.
+    """
     line = lex(text)
     if isinstance(line, Reason):
         return Analysis(line, (), (), None)
@@ -70,14 +81,14 @@ def analyse(text: str) -> Analysis:
         moved = moved or part.name in FOLDER_CHANGERS
         if part.name in SHELL_CHANGERS:
             changes = part.name
-    is_open = any(part.guard is None for part in parts)
-    refusal = None
-    if is_open and not _agrees(text, line):
-        refusal = Reason(
-            code="unparseable",
-            text="The command cannot be read with certainty: two readings differ.",
-        )
-    return Analysis(refusal, tuple(parts), line.operators, changes)
+    return Analysis(None, tuple(parts), line.operators, changes)
+
+
+@lru_cache(maxsize=2048)
+def is_confirmed(text: str) -> bool:
+    """Tell whether the second reading agrees with ours on every border."""
+    line = lex(text)
+    return not isinstance(line, Reason) and _agrees(text, line)
 
 
 def _examine(text: str, command: SimpleCommand, *, has_moved: bool) -> Part:
@@ -145,11 +156,17 @@ def _guard(text: str, command: SimpleCommand, *, has_moved: bool) -> Reason | No
 # -- the second reading -------------------------------------------------------------------------
 
 _Shape = tuple[list[list[tuple[int, int]]], list[str]]
+_RUN = re.compile(r"[A-Za-z0-9_./,:@%+-]{12,}")
+"""Text with no meaning to any shell's lexer and longer than every keyword."""
 
 
 def _agrees(text: str, line: Line) -> bool:
-    """Tell whether bashlex sees the same words and the same operators."""
-    seen = _bashlex_shape(text)
+    """Tell whether bashlex sees the same words and the same operators.
+
+    Runs of plain characters are shortened first: bashlex takes its time per character.
+    """
+    short, ends, cuts = _shorten(text)
+    seen = _bashlex_shape(short)
     if seen is None:
         return False
     commands, operators = seen
@@ -159,10 +176,35 @@ def _agrees(text: str, line: Line) -> bool:
         own = [(word.start, word.end) for word in command.assignments]
         own += [(word.start, word.end) for word in command.words]
         own += [(redirect.start, redirect.end) for redirect in command.redirects]
-        own.sort()
+        if ends:
+            own = [(_shift(start, ends, cuts), _shift(end, ends, cuts)) for start, end in own]
+        if command.redirects:
+            own.sort()
         if spans != own:
             return False
     return True
+
+
+def _shorten(text: str) -> tuple[str, list[int], list[int]]:
+    """Return the text with long plain runs cut to their edges, where runs end, what was cut."""
+    ends: list[int] = []
+    cuts: list[int] = [0]
+    pieces: list[str] = []
+    at = 0
+    for match in _RUN.finditer(text):
+        start, end = match.span()
+        pieces.append(text[at : start + 1])
+        at = end - 1
+        ends.append(end)
+        cuts.append(cuts[-1] + end - start - 2)
+    if not ends:
+        return text, ends, cuts
+    pieces.append(text[at:])
+    return "".join(pieces), ends, cuts
+
+
+def _shift(offset: int, ends: list[int], cuts: list[int]) -> int:
+    return offset - cuts[bisect_right(ends, offset)]
 
 
 class _Differs(Exception):
@@ -172,13 +214,20 @@ class _Differs(Exception):
 def _bashlex_shape(text: str) -> _Shape | None:
     import bashlex
 
+    parse_line: Callable[[str], Any] = cast(Any, bashlex).parsesingle
     commands: list[list[tuple[int, int]]] = []
     operators: list[str] = []
+    at, n = 0, len(text)
     try:
-        for part in bashlex.parse(text):  # pyright: ignore[reportUnknownMemberType]
+        while True:
+            at = _skip_blank(text, at)
+            if at >= n:
+                break
             if commands and len(operators) < len(commands):
                 operators.append("\n")
-            _walk(part, commands, operators)
+            node = parse_line(text[at:])
+            _walk(node, at, commands, operators)
+            at += int(node.pos[1])
     except Exception:  # noqa: BLE001  (bashlex raises many kinds, among them RecursionError)
         return None
     if len(operators) < len(commands):
@@ -186,13 +235,30 @@ def _bashlex_shape(text: str) -> _Shape | None:
     return commands, operators
 
 
-def _walk(node: Any, commands: list[list[tuple[int, int]]], operators: list[str]) -> None:
+def _skip_blank(text: str, at: int) -> int:
+    """Return the offset behind blanks, newlines and comments between two lines."""
+    while at < len(text):
+        if text[at] == "#":
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+        elif text[at] in " \t\n":
+            at += 1
+        elif text.startswith("\\\n", at):
+            at += 2
+        else:
+            break
+    return at
+
+
+def _walk(
+    node: Any, shift: int, commands: list[list[tuple[int, int]]], operators: list[str]
+) -> None:
     kind: str = node.kind
     if kind == "command":
-        commands.append(_spans(node.parts))
+        commands.append(_spans(node.parts, shift))
     elif kind in ("list", "pipeline"):
         for part in node.parts:
-            _walk(part, commands, operators)
+            _walk(part, shift, commands, operators)
     elif kind == "operator":
         operators.append(node.op)
     elif kind == "pipe":
@@ -201,7 +267,7 @@ def _walk(node: Any, commands: list[list[tuple[int, int]]], operators: list[str]
         raise _Differs(kind)
 
 
-def _spans(parts: Sequence[Any]) -> list[tuple[int, int]]:
+def _spans(parts: Sequence[Any], shift: int) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for part in parts:
         kind: str = part.kind
@@ -211,5 +277,6 @@ def _spans(parts: Sequence[Any]) -> list[tuple[int, int]]:
         for inner in getattr(target, "parts", ()):
             if inner.kind not in ("parameter", "tilde"):
                 raise _Differs(inner.kind)
-        spans.append(part.pos)
+        start, end = part.pos
+        spans.append((start + shift, end + shift))
     return spans
