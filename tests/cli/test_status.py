@@ -1,0 +1,62 @@
+import json
+
+import pytest
+from inline_snapshot import snapshot
+
+from kova_ls.cli import status
+
+FULL = {
+    "pid": 42,
+    "version": "0.1",
+    "startedAt": 1.0,
+    "uptimeS": 3725.0,
+    "editors": [
+        {"name": "kova.nvim", "version": "1", "id": "w", "trusted": True, "sessions": ["s1"]},
+        {"name": "kova-ls", "version": "0.1"},
+    ],
+    "sessions": [
+        {"sessionId": "s1", "title": "Fix\x07", "state": "waiting", "workspace": "file:///w"},
+        {"sessionId": "s2", "title": "Look", "state": "idle"},
+    ],
+}
+
+
+def play(engine, seen, *argv):
+    return status.main(argv, seen.console, lambda _env: engine and engine.far)
+
+
+def test_a_running_engine_is_described(fake_engine, screen):
+    seen = screen()
+    assert play(fake_engine(engine_status=lambda _: FULL), seen) == 0
+    assert seen.out == snapshot(
+        """\
+engine 0.1, pid 42, up 1 h 2 min
+editors
+  kova.nvim 1, trusted, follows 1
+sessions
+  waiting  Fix<U+0007>  /w
+  idle     Look  no folder
+"""
+    )
+
+
+def test_without_an_engine_it_says_so_and_starts_none(screen):
+    seen = screen()
+    assert play(None, seen) == 1
+    assert seen.out == "No engine is running; `kova-ls run` or an editor starts one.\n"
+
+
+def test_json_is_the_same_in_full(fake_engine, screen):
+    seen, none = screen(), screen()
+    assert play(fake_engine(engine_status=lambda _: FULL), seen, "--json") == 0
+    assert play(None, none, "--json") == 1
+    assert json.loads(seen.out)["engine"]["pid"] == 42
+    assert json.loads(none.out) == {"running": False, "engine": None}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (61, "1 min 1 s"), (3600, "1 h 0 min"), (90_000, "1 d 1 h")],
+)
+def test_durations_have_two_units(seconds, text):
+    assert status.duration(seconds) == text
