@@ -48,6 +48,7 @@ class EditorEndpoint(asyncio.Protocol):
         self.overlays: Overlay | None = None
         self._transport: asyncio.WriteTransport | None = None
         self._framer = framing.Framer()
+        self._outgoing: list[bytes] = []
         self._waiting: deque[Any] = deque()
         self._max_latency_s = 0.0
         self._shows_documents = False
@@ -83,16 +84,25 @@ class EditorEndpoint(asyncio.Protocol):
 
     def close(self) -> None:
         """End the connection once everything written has gone out."""
+        self._send()
         if self._transport is not None:
             self._transport.close()
 
     def write(self, data: bytes) -> None:
-        """Send a frame; nothing happens when the editor is gone."""
+        """Send a frame, together with all others of this round of the loop."""
+        if not self._outgoing:
+            asyncio.get_running_loop().call_soon(self._send)
+        self._outgoing.append(data)
+
+    def _send(self) -> None:
+        data, self._outgoing = b"".join(self._outgoing), []
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(data)
 
     def _waiting_bytes(self) -> int:
-        return self._transport.get_write_buffer_size() if self._transport is not None else 0
+        if self._transport is None:
+            return 0
+        return self._transport.get_write_buffer_size() + sum(map(len, self._outgoing))
 
     def data_received(self, data: bytes) -> None:
         """Take bytes of the editor."""
