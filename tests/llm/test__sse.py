@@ -41,6 +41,10 @@ def test_a_name_without_data_is_forgotten():
     assert cut([b"event: ping\n\ndata: 1\n\n"]) == [(b"", b"1")]
 
 
+def test_a_line_end_split_in_two_is_one_line_end():
+    assert cut([b"data: a\r", b"\ndata: b\r\n\r", b"\n"]) == [(b"", b"a\nb")]
+
+
 def test_an_empty_piece_changes_nothing():
     assert cut([b"data: 1\r", b"", b"\n\r\n"]) == [(b"", b"1")]
 

@@ -5,7 +5,7 @@ import httpx
 import pytest
 
 from kova_ls.llm._base import AssistantMessage, ModelCall
-from kova_ls.llm.gemini import open_adapter, open_api_schema, usage_of
+from kova_ls.llm.gemini import open_adapter, usage_of
 from kova_ls.values import Usage
 from tests.llm.wire import READ, Played, bodies, call, conversation, data, decoded, settings
 
@@ -178,13 +178,18 @@ async def test_the_request_of_a_conversation():
 
 async def test_signatures_make_the_round_on_the_very_part():
     parts = [
-        {"text": "I "},
+        {"text": "I really "},
         {"text": "look.", "thoughtSignature": "s1"},
         {**called("read", path="a"), "thoughtSignature": "s2"},
         called("read", path="b"),
     ]
     server = Played(
-        data(*(chunk(part) for part in parts), chunk({"text": "end"}, finish="STOP")),
+        data(
+            chunk({"text": "I "}),
+            chunk({"text": "really "}),
+            *map(chunk, parts[1:]),
+            chunk({"text": "end"}, finish="STOP"),
+        ),
         data(chunk({"text": "a"}, finish="STOP")),
     )
     made = await call(open_adapter(settings("gemini"), "k", **server.seams))
@@ -238,40 +243,3 @@ async def test_what_a_model_refuses_is_changed(refusal: str, there: str):
     assert made.reply
     assert server.body(0) != server.body(1)
     assert there in json.dumps(server.body(1))
-
-
-def test_a_schema_is_reduced_to_what_open_api_knows():
-    schema = {
-        "type": "object",
-        "additionalProperties": False,
-        "$defs": {"Kind": {"enum": ["a", "b"], "type": "string", "default": "a"}},
-        "properties": {
-            "kind": {"$ref": "#/$defs/Kind", "description": "which"},
-            "n": {"anyOf": [{"type": "integer", "exclusiveMinimum": 0}, {"type": "null"}]},
-            "list": {"type": ["array", "null"], "items": {"const": "x"}},
-            "either": {"oneOf": [{"type": "string"}, {"type": "integer"}]},
-        },
-        "required": ["kind"],
-    }
-    assert open_api_schema(schema) == {
-        "type": "object",
-        "properties": {
-            "kind": {"enum": ["a", "b"], "type": "string", "description": "which"},
-            "n": {"type": "integer", "nullable": True},
-            "list": {
-                "type": "array",
-                "nullable": True,
-                "items": {"enum": ["x"], "type": "string"},
-            },
-            "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-        },
-        "required": ["kind"],
-    }
-
-
-def test_a_schema_that_holds_itself_ends():
-    schema = {
-        "$defs": {"Tree": {"type": "object", "properties": {"sub": {"$ref": "#/$defs/Tree"}}}},
-        "$ref": "#/$defs/Tree",
-    }
-    assert open_api_schema(schema)["properties"]["sub"]["type"] == "object"
