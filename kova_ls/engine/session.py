@@ -240,6 +240,8 @@ class Session:
                 if queued.prompt_id == prompt_id:
                     return queued.turn_id, StartStatus.QUEUED
         prompt_id = prompt_id or token_hex(8)
+        if self.turn is None and self.state.turn_id is not None:
+            self._end_stranded()
         if self.state.status is SessionState.IDLE and not self.state.queue:
             self.engine.check_model(self.state.model, editor)
             turn_id = token_hex(8)
@@ -298,9 +300,11 @@ class Session:
         Raises: RequestFailed (`staleTurn`).
         """
         self.expect_turn(turn_id)
-        task = self.turn
-        if task is None or self.state.turn_id is None:
+        if self.state.turn_id is None:
             return ()
+        task = self.turn
+        if task is None:
+            return self._end_stranded()
         running = self.state.turn_id
         stopped: list[tuple[str, ...]] = []
 
@@ -315,7 +319,17 @@ class Session:
             await asyncio.wait([task])
         finally:
             leave()
+        if not stopped and self.state.turn_id == running:
+            return self._end_stranded()
         return stopped[0] if stopped else ()
+
+    def _end_stranded(self) -> tuple[str, ...]:
+        """End a turn that nothing works on: its end could not be written, or it never began."""
+        from kova_ls.engine.turn import end_stranded
+
+        stopped = end_stranded(self)
+        self._next()
+        return stopped
 
     def configure(
         self,
@@ -425,10 +439,12 @@ class Session:
         self.turn.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self.turn = None
-        self.waiters.clear()
         if not task.cancelled() and task.exception() is not None:
             _log.error("turn of session %s failed", self.id, exc_info=task.exception())
+        if self.turn is not task:
+            return  # the next turn began while this one was still being put on the disk
+        self.turn = None
+        self.waiters.clear()
         if self.leaving:
             return
         self.engine.touched(self)

@@ -155,6 +155,14 @@ async def _guard(
     await session.journal.sync()
 
 
+def end_stranded(session: "Session") -> tuple[str, ...]:
+    """End a turn that no task works on any more; returns what it left open, in words."""
+    turn = TurnContext(session.state.turn_id or "", session.state.usage)
+    stopped = _close(session, ItemStatus.INTERRUPTED, "The engine could not finish this.")
+    _complete(session, turn, StepEnd(False, StopReason.INTERRUPTED), stopped)
+    return stopped
+
+
 def _complete(
     session: "Session", turn: TurnContext, end: StepEnd, stopped: tuple[str, ...]
 ) -> None:
