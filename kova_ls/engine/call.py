@@ -10,7 +10,7 @@ import asyncio
 import logging
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 from pydantic import ValidationError
@@ -98,10 +98,10 @@ class CallRun:
 
     def _args(self) -> dict[str, Any]:
         try:
-            value = orjson.loads(self.call.arguments or "{}")
+            value: Any = orjson.loads(self.call.arguments or "{}")
         except orjson.JSONDecodeError:
             return {"arguments": self.call.arguments}
-        return value if isinstance(value, dict) else {"arguments": value}
+        return cast(dict[str, Any], value) if isinstance(value, dict) else {"arguments": value}
 
     # -- the gates ----------------------------------------------------------------------------
 
@@ -160,11 +160,14 @@ class CallRun:
     async def _ask(self, tool: Tool, args: Any, call: Call, ruling: Ruling) -> bool:
         """Show a card and wait; False when the call has ended with it."""
         session = self.session
+        before = self._said()
         try:
             preview = await self._preview(tool, args, call)
         except ToolError as error:
             self._refuse(str(error), ItemStatus.ERROR, tool, args, ruling)
             return False
+        if self._said() is not before:
+            return True  # a card of before a restart was answered meanwhile
         open_card = next(
             (a for a in session.state.approvals if a.call_id == self.call.call_id), None
         )
@@ -226,6 +229,25 @@ class CallRun:
             now=session.engine.now(),
         )
 
+    def _withdraw(self, decision: str) -> None:
+        """Close what was asked before a restart, when the call goes on without its answer."""
+        session = self.session
+        for card in session.state.approvals:
+            if card.call_id == self.call.call_id:
+                session.record(self._resolved(card.approval_id, decision, "engine"))
+        for request in session.state.questions:
+            if request.call_id == self.call.call_id:
+                session.record(
+                    r.QuestionResolved(
+                        question_id=request.question_id,
+                        turn_id=self.turn_id,
+                        outcome="cancelled",
+                        resolved_by="engine",
+                    )
+                )
+        if session.state.is_waiting:
+            session.record(r.TurnResumed(turn_id=self.turn_id))
+
     def _resolved(self, approval_id: str, decision: str, by: str) -> r.ApprovalResolved:
         return r.ApprovalResolved(
             approval_id=approval_id, turn_id=self.turn_id, decision=decision, resolved_by=by
@@ -250,14 +272,23 @@ class CallRun:
             session.record(self._resolved(waiting_for, decision, by))
             future.set_result(None)
 
+        if not self._is_open(waiting_for):
+            return  # answered while the card was being put on the disk
         session.waiters[waiting_for] = Waiter(future, rejudge)
         if not session.state.is_waiting:
             session.record(r.TurnSuspended(turn_id=self.turn_id, waiting_for=waiting_for))
             session.engine.touched(session)
+        rejudge("level")  # what was changed before the turn could hear of it
         await session.journal.sync()
         await future
         session.record(r.TurnResumed(turn_id=self.turn_id))
         session.engine.touched(session)
+
+    def _is_open(self, waiting_for: str) -> bool:
+        state = self.session.state
+        return any(a.approval_id == waiting_for for a in state.approvals) or any(
+            q.question_id == waiting_for for q in state.questions
+        )
 
     # -- tools whose purpose is to ask ----------------------------------------------------------
 
@@ -273,11 +304,12 @@ class CallRun:
                 self._refuse(str(error), ItemStatus.ERROR, tool, args, ruling)
                 return None
             self._start(tool, args, ruling, ItemStatus.WAITING)
-            waiting_for = self._open_ask()
-            if waiting_for is None:
-                async with session.stream.synced():
-                    waiting_for = self._request(tool, ask)
-            await self._wait(waiting_for, None, args)
+            if self._said() is said:
+                waiting_for = self._open_ask()
+                if waiting_for is None:
+                    async with session.stream.synced():
+                        waiting_for = self._request(tool, ask)
+                await self._wait(waiting_for, None, args)
             said = self._said()
         assert said is not None
         if said.decision == "cancelled":
@@ -326,6 +358,7 @@ class CallRun:
         self, tool: Tool, args: Any, call: Call, ruling: Ruling, answer: Reply | None
     ) -> None:
         session = self.session
+        self._withdraw("allowed")
         found = self._open_item()
         if found is None:
             self._start(tool, args, ruling, ItemStatus.RUNNING)
@@ -432,6 +465,7 @@ class CallRun:
         """End the call without running it; `why` goes to the model."""
         if ruling is None:
             ruling = Ruling(Decision.BLOCKED, (Reason(code="notRun", text=why),))
+        self._withdraw("blocked")
         self._start(tool, args, ruling, ItemStatus.WAITING)
         item = self._open_item()
         assert item is not None
