@@ -15,9 +15,8 @@ from typing import Any
 
 from kova_ls.cli.arguments import DONE, FAILED, INTERRUPTED, Parser
 from kova_ls.cli.ask import Person, Script
-from kova_ls.cli.client import Client, Connect, Find
+from kova_ls.cli.client import Connect
 from kova_ls.cli.client import connect as reach
-from kova_ls.cli.client import find as find_engine
 from kova_ls.cli.console import Console, interrupts, keys_of
 from kova_ls.cli.loop import loop_lines
 from kova_ls.cli.run import attacher, begin
@@ -87,9 +86,7 @@ A model of your own, or a local one, goes into ~/.kova/config.toml:
 `kova-ls doctor` says what was found."""
 
 
-def main(
-    argv: Sequence[str], console: Console, connect: Connect = reach, find: Find = find_engine
-) -> int:
+def main(argv: Sequence[str], console: Console, connect: Connect = reach) -> int:
     """Play the demo and return its exit code."""
     parser = Parser(
         console,
@@ -107,8 +104,9 @@ def main(
         _welcome(console, scratch, is_asked=keys is not None)
         attach = attacher(connect, console, str(project), is_trusted=True)
         client = attach()
-        stack.callback(_end_engine, console, find)
-        stack.callback(client.close)
+        clients = [client]
+        # On the connection that is there: an upgrade meanwhile could hide the engine's address.
+        stack.callback(lambda: end_engine(clients[-1]))
         snapshot = client.request(
             "kova/session/create", {"workspace": project.as_uri(), "level": "ask"}
         )
@@ -128,6 +126,8 @@ def main(
             code = turn.follow()
         except Left:
             return INTERRUPTED
+        finally:
+            clients.append(turn.client)
         style = turn.feed.style
         console.say("")
         console.say(style.bold("The turn from inside (kova/loop/read)"))
@@ -179,7 +179,10 @@ def script(*, is_paced: bool) -> dict[str, Any]:
             ),
             step("Now the tests.", ("bash", {"command": "python3 -m unittest -q test_greeting"})),
             step("One question before I finish.", ("Question", {"questions": [_QUESTION]})),
-            step("Done: greet('') now says “Hello, whoever you are!”, and both tests were run."),
+            step(
+                "Done. If you said yes to both, greet('') now says “Hello, whoever you are!”, "
+                "and the tests were run."
+            ),
         ]
     }
 
@@ -216,9 +219,3 @@ def _decide(approval: Approval) -> str:
 
 def _reply(question: Question) -> Answer:
     return Answer(id=question.id, selected=(question.options[0].label,))
-
-
-def _end_engine(console: Console, find: Find) -> None:
-    sock = find(console.env)
-    if sock is not None:
-        end_engine(Client(sock))

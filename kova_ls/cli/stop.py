@@ -3,7 +3,10 @@
 Invariant: never starts an engine; running turns are interrupted only when the person said so.
 """
 
-from collections.abc import Sequence
+import os
+import select
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from kova_ls.cli.arguments import DONE, FAILED, Parser
 from kova_ls.cli.client import Client, Find
@@ -12,7 +15,9 @@ from kova_ls.cli.console import Console, keys_of
 from kova_ls.cli.status import greet
 from kova_ls.cli.terminal import shown
 from kova_ls.errors import DaemonUnavailable
-from kova_ls.protocol.engine import EngineStopResult
+from kova_ls.protocol.engine import EngineStatusResult, EngineStopResult
+
+_END_S = 10.0
 
 
 def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int:
@@ -27,15 +32,16 @@ def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int
     client = Client(sock)
     try:
         greet(client)
-        result = _stop(client, is_forced=options.force)
-        if not result.stopping:
-            titles = ", ".join(shown(title) for title in result.running)
-            console.say(f"Turns are running: {titles}.")
-            if not _confirmed(console):
-                console.complain("Not stopped. `kova-ls stop --force` interrupts them first.")
-                return FAILED
-            _stop(client, is_forced=True)
-        _wait_for_end(client)
+        with _process_of(client) as process_fd:
+            result = _stop(client, is_forced=options.force)
+            if not result.stopping:
+                titles = ", ".join(shown(title) for title in result.running)
+                console.say(f"Turns are running: {titles}.")
+                if not _confirmed(console):
+                    console.complain("Not stopped. `kova-ls stop --force` interrupts them first.")
+                    return FAILED
+                _stop(client, is_forced=True)
+            _wait_for_end(client, process_fd)
     finally:
         client.close()
     console.print("The engine has ended.")
@@ -43,15 +49,13 @@ def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int
 
 
 def end_engine(client: Client) -> None:
-    """End an engine whatever it does, and wait for its end."""
+    """End the engine at the other end whatever it does, and wait for its end."""
     try:
-        greet(client)
-        _stop(client, is_forced=True)
-        _wait_for_end(client)
+        with _process_of(client) as process_fd:
+            _stop(client, is_forced=True)
+            _wait_for_end(client, process_fd)
     except DaemonUnavailable:
         pass
-    finally:
-        client.close()
 
 
 def _stop(client: Client, *, is_forced: bool) -> EngineStopResult:
@@ -59,13 +63,32 @@ def _stop(client: Client, *, is_forced: bool) -> EngineStopResult:
     return EngineStopResult.model_validate(answer)
 
 
-def _wait_for_end(client: Client) -> None:
+@contextmanager
+def _process_of(client: Client) -> Generator[int | None]:
+    """Yield a descriptor that becomes readable when the engine's process is gone."""
+    if not hasattr(os, "pidfd_open"):
+        yield None
+        return
+    status = EngineStatusResult.model_validate(client.request("kova/engine/status", {}))
+    try:
+        process_fd = os.pidfd_open(status.pid)
+    except OSError:
+        yield None
+        return
+    try:
+        yield process_fd
+    finally:
+        os.close(process_fd)
+
+
+def _wait_for_end(client: Client, process_fd: int | None) -> None:
     try:
         while True:
             client.inbox.clear()
             client.pump()
     except DaemonUnavailable:
-        return
+        if process_fd is not None:
+            select.select([process_fd], [], [], _END_S)
 
 
 def _confirmed(console: Console) -> bool:

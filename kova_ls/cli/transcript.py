@@ -101,6 +101,8 @@ class Feed:
     style: Style = field(init=False)
     _is_live: bool = field(init=False)
     """The answer and the rest share one terminal."""
+    _can_wipe: bool = field(init=False)
+    """A line may be taken back."""
     _written: dict[str, int] = field(default_factory=dict[str, int])
     """Characters of each streamed item on the screen."""
     _open: str | None = None
@@ -113,6 +115,7 @@ class Feed:
         """Find out what the terminal can do."""
         self.style = self.console.style(self.console.talk)
         self._is_live = is_terminal(self.console.stdout)
+        self._can_wipe = self._is_live and self.console.env.get("TERM", "dumb") != "dumb"
 
     def delta(self, kind: str, item_id: str, offset: int, text: str) -> None:
         """Write the next piece of a reply or a thought."""
@@ -148,7 +151,7 @@ class Feed:
 
     def running(self, title: str) -> None:
         """Show what is going on until the next line; on a terminal only."""
-        if not self._is_live or not self.style.colour or self._open:
+        if not self._can_wipe or self._open:
             return
         self._wipe()
         text = f"{self.style.sign('…', '...')} {shown(title)}"

@@ -1,5 +1,9 @@
 import json
+import os
+import subprocess
+import sys
 from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +12,10 @@ from kova_ls.cli import run, trust
 from kova_ls.cli.arguments import UsageFault
 from kova_ls.cli.ask import Nobody
 from kova_ls.errors import DaemonUnavailable
+from tests.support.pseudo_terminal import PseudoTerminal
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-m", "kova_ls"]
 
 DONE = {"stopReason": "done", "usage": {}}
 
@@ -200,3 +208,159 @@ def test_an_engine_that_cannot_start_is_an_error(screen, folder):
 
     with pytest.raises(DaemonUnavailable):
         run.main(["x"], screen(cwd=folder).console, connect)
+
+
+# -- the program itself, over a real engine -----------------------------------------------------
+
+
+@pytest.fixture
+def program(tmp_path, folder):
+    """Prepare a home with a scripted model; returns the environment. The engine is ended."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    env = {
+        "HOME": str(tmp_path / "h"),
+        "KOVA_HOME": str(home),
+        "KOVA_DATA_DIR": str(tmp_path / "data"),
+        "KOVA_RUNTIME_DIR": str(tmp_path / "run"),
+        "PATH": os.environ.get("PATH", ""),
+        "PYTHONPATH": str(ROOT),
+        "LANG": "C.UTF-8",
+        "TERM": "xterm",
+        "NO_COLOR": "1",
+    }
+
+    def make(*steps):
+        (home / "script.json").write_text(json.dumps({"steps": steps}))
+        (home / "config.toml").write_text(
+            f'[models.script]\napi = "scripted"\nscript = "{home}/script.json"\n'
+        )
+        return env
+
+    yield make
+    subprocess.run([*COMMAND, "stop", "--force"], env=env, capture_output=True, check=False)
+
+
+def execute(env, cwd, *argv, stdin=""):
+    return subprocess.run(
+        [*COMMAND, *argv],
+        env=env,
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def call(name, **arguments):
+    return {"calls": [{"name": name, "arguments": arguments}]}
+
+
+@pytest.mark.e2e
+def test_a_whole_turn_through_pipes(program, folder):
+    env = program(call("read", path="a.py"), {"text": ["Read", " it.\x1b[2J"]})
+    done = execute(env, folder, "run", "read", "@a.py")
+    assert (done.returncode, done.stdout) == (0, "Read it.<U+001B>[2J\n")
+    assert "✓ Read a.py" in done.stderr
+    again = execute(env, folder, "run", "and again", "--continue", "--json")
+    events = [json.loads(line) for line in again.stdout.splitlines()]
+    assert (again.returncode, events[-1]["type"]) == (0, "turn.completed")
+    seqs = [event["seq"] for event in events if "seq" in event]
+    assert seqs == list(range(seqs[0], seqs[0] + len(seqs)))
+
+
+@pytest.mark.e2e
+def test_without_a_terminal_a_change_is_denied_and_the_model_is_told(program, folder):
+    env = program(
+        call("write", path="b.py", content="y\n"),
+        {"text": "I could not write.", "expect": ["without a terminal"]},
+    )
+    done = execute(env, folder, "run", "-", stdin="write b.py")
+    assert (done.returncode, done.stdout) == (3, "I could not write.\n")
+    assert "denied, as there is no terminal to ask at" in done.stderr
+    assert not (folder / "b.py").exists()
+
+
+@pytest.mark.e2e
+def test_a_trusted_folder_lets_an_edit_through(program, folder):
+    env = program(call("write", path="b.py", content="y\n"), {"text": "Written."})
+    done = execute(env, folder, "run", "write b.py", "--trust")
+    assert (done.returncode, done.stdout) == (0, "Written.\n")
+    assert (folder / "b.py").read_text() == "y\n"
+
+
+@pytest.mark.e2e
+def test_no_model_is_an_error_that_says_what_to_do(program, folder, tmp_path):
+    env = program()
+    (tmp_path / "home" / "config.toml").unlink()
+    done = execute(env, folder, "run", "x")
+    assert done.returncode == 1
+    assert "kova-ls doctor" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.e2e
+def test_at_a_terminal_trust_is_asked_once_and_a_card_is_answered(program, folder):
+    env = program(call("bash", command="true &&\nprintf two > out.txt"), {"text": "It said two."})
+    terminal = PseudoTerminal([*COMMAND, "run", "go"], env, folder)
+    try:
+        terminal.wait_for("Do you trust")
+        terminal.wait_for(r"\[n\]o yes\n", typing="y")
+        terminal.wait_for(r"> printf two > out\.txt")
+        terminal.wait_for(r" once\n", typing="o")
+        terminal.wait_for("It said two")
+        assert terminal.wait_for_end() == 0
+    finally:
+        terminal.close()
+    assert (folder / "out.txt").read_text() == "two"
+    second = PseudoTerminal([*COMMAND, "run", "again"], env, folder)
+    try:
+        second.wait_for("run this command")
+        assert "trust" not in second.seen
+        second.wait_for(r" deny\n", typing="d")
+        assert second.wait_for_end() == 0
+    finally:
+        second.close()
+
+
+@pytest.mark.e2e
+def test_ctrl_c_stops_what_runs_and_says_so(program, folder):
+    env = program(call("bash", command="sleep 1000"), {"text": "never"})
+    terminal = PseudoTerminal([*COMMAND, "run", "go", "--level", "auto", "--trust"], env, folder)
+    try:
+        terminal.wait_for(r"\$ sleep 1000")
+        terminal.type("\x03")
+        terminal.wait_for(r"interrupted; stopped: .*sleep 1000")
+        assert terminal.wait_for_end() == 130
+    finally:
+        terminal.close()
+
+
+@pytest.mark.e2e
+def test_a_closed_pipe_stops_the_turn_quietly(program, folder):
+    env = program({"text": ["word\n"] * 20_000})
+    process = subprocess.Popen(
+        [*COMMAND, "run", "go"],
+        env=env,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.readline()
+    process.stdout.close()
+    stderr = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(), stderr) == (141, b"")
+
+
+@pytest.mark.e2e
+def test_status_and_stop_see_the_engine(program, folder):
+    env = program({"text": "Hi."})
+    assert execute(env, folder, "status").returncode == 1
+    assert execute(env, folder, "run", "x").returncode == 0
+    status = execute(env, folder, "status")
+    assert (status.returncode, status.stdout.startswith("engine ")) == (0, True)
+    assert execute(env, folder, "stop").stdout == "The engine has ended.\n"
+    assert execute(env, folder, "status").returncode == 1

@@ -11,7 +11,8 @@ def engine(fake_engine):
             result = {"stopping": stopping, "running": list(running)}
             return (result, made.end) if stopping else result
 
-        made = fake_engine(engine_stop=end)
+        status = {"pid": 2**22 + 1, "version": "0", "startedAt": 0.0, "uptimeS": 0.0}
+        made = fake_engine(engine_stop=end, engine_status=lambda _: status)
         return made
 
     return make
