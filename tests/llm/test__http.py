@@ -186,12 +186,16 @@ async def test_a_missing_key_is_told_before_anything_is_sent():
     assert server.requests == []
 
 
-async def test_a_server_of_ones_own_needs_no_key():
-    server = Played(OK)
-    own = settings("openai-chat", base_url="http://127.0.0.1:1/v1", api_key_env=None)
+@pytest.mark.parametrize("variable", [None, "WORK_KEY"])
+async def test_a_local_server_is_tried_without_a_key(variable: str | None):
+    server = Played(OK, status(401, {"message": "who are you"}))
+    own = settings("openai-chat", base_url="http://127.0.0.1:1/v1", api_key_env=variable)
     made = await call(open_adapter(own, None, **server.seams))
     assert made.reply
     assert "authorization" not in server.requests[0].headers
+    made = await call(open_adapter(own, None, **server.seams))
+    assert made.failure
+    assert made.failure.code == "noKey"
 
 
 async def test_headers_and_key_are_sent_and_never_shown():
