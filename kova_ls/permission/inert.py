@@ -40,7 +40,7 @@ INERT: tuple[Inert, ...] = (
     ),
     Inert(
         "TZ",
-        r"[A-Za-z0-9_+,-]*(/[A-Za-z0-9_+-]+)*",
+        r"([A-Za-z0-9_+,-]+(/[A-Za-z0-9_+-]+)*)?",
         "changes the clock's zone; a path is not a zone",
         ("TZ=UTC", "TZ=America/New_York"),
         ("TZ=/etc/shadow", "TZ=../x"),

@@ -24,7 +24,8 @@ NEVER: tuple[Never, ...] = (
         "node# nodejs bun deno tsx ts-node vite-node babel-node esno python* pypy# ipython# perl#"
         " ruby# jruby irb pry php# lua# luajit awk gawk mawk nawk pwsh powershell powershell.exe"
         " Rscript R julia osascript tclsh# wish expect groovy jshell elixir iex erl escript guile"
-        " racket sbcl scala swipl ocaml ghci runghc runhaskell jupyter m4 dc",
+        " racket sbcl scala swipl ocaml ghci runghc runhaskell jupyter m4 dc java mongo"
+        " mongosh ldd",
         "runs any program text it is given",
         (
             "node -e 1",
@@ -180,7 +181,7 @@ TAKES: tuple[Takes, ...] = (
         " column rev tac shuf seq basename dirname realpath readlink which where whereis type man"
         " info help sleep yes md5sum sha1sum sha256sum sha512sum shasum md5 cksum b2sum base64"
         " base32 tar gzip gunzip zcat bzip2 xz zstd zip unzip 7z make gmake cmake ninja ctest meson"
-        " gcc g++ cc c++ clang clang++ ld as ar nm objdump readelf size strip ldd javac java jar"
+        " gcc g++ cc c++ clang clang++ ld as ar nm objdump readelf size strip javac jar"
         " rustc rustfmt gofmt goimports tsc eslint prettier jest vitest mocha pytest mypy pyright"
         " basedpyright black isort flake8 pylint bandit tox nox sqlite3 psql mysql"
         " redis-cli mongosh ffmpeg ffprobe convert identify tshark tcpdump nmap printenv tput"

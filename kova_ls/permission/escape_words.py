@@ -1,0 +1,417 @@
+"""Read the words of programs whose options and scripts need more than a list of names.
+
+Invariant: what is not known to be harmless is taken for an escape.
+"""
+
+import re
+from collections.abc import Callable
+
+_SAFE_CURL_FLAGS = frozenset("sSLfvikgIG0146#NaRl")
+_SAFE_CURL_VALUED = frozenset("HXdAeumxrbFyY")
+_SAFE_CURL_LONG_FLAGS = frozenset(
+    "--silent --show-error --location --fail --fail-with-body --verbose --include --insecure"
+    " --globoff --head --get --http1.0 --http1.1 --http2 --http3 --ipv4 --ipv6 --progress-bar"
+    " --no-buffer --compressed --no-progress-meter --tlsv1.2 --tlsv1.3 --raw --no-keepalive"
+    " --path-as-is --anyauth --basic --digest --styled-output --version --ssl-reqd --tcp-nodelay"
+    " --location-trusted --post301 --post302 --retry-connrefused --retry-all-errors --no-sessionid"
+    " --fail-early --parallel".split()
+)
+_SAFE_CURL_LONG_VALUED = frozenset(
+    "--header --request --data --data-raw --data-binary --data-urlencode --data-ascii --json"
+    " --user-agent --referer --user --max-time --connect-timeout --proxy --range --form"
+    " --form-string --retry --retry-delay --retry-max-time --max-redirs --url --resolve --limit-rate"
+    " --cacert --oauth2-bearer --speed-limit --speed-time --max-filesize --interface"
+    " --cookie".split()
+)
+
+
+_CURL_SINKS = frozenset({"/dev/null", "-"})
+
+
+def _check_curl(values: list[str]) -> str | None:
+    at = 0
+    while at < len(values):
+        value = values[at]
+        at += 1
+        if not value.startswith("-") or value == "-":
+            continue
+        if value.startswith("--"):
+            if "=" in value:
+                return f"`curl {value.split('=')[0]}=` is not understood."
+            if value in _SAFE_CURL_LONG_FLAGS:
+                continue
+            argument = values[at] if at < len(values) else ""
+            at += 1
+            if value in _SAFE_CURL_LONG_VALUED:
+                continue
+            if value in ("--output", "--dump-header") and argument in _CURL_SINKS:
+                continue
+            if value == "--write-out" and "%output" not in argument and argument[:1] != "@":
+                continue
+            return f"`curl {value}` writes a file or changes what curl does."
+        for position, letter in enumerate(value[1:], start=2):
+            if letter in _SAFE_CURL_FLAGS:
+                continue
+            argument = value[position:]
+            if not argument:
+                argument = values[at] if at < len(values) else ""
+                at += 1
+            if (
+                letter in _SAFE_CURL_VALUED
+                or (letter in "oD" and argument in _CURL_SINKS)
+                or (letter == "w" and "%output" not in argument and argument[:1] != "@")
+            ):
+                break
+            return f"`curl -{letter}` writes a file or changes what curl does."
+    return None
+
+
+def _check_wget(values: list[str]) -> str | None:
+    return "`wget` writes files, and a history beside them."
+
+
+_SED_FLAGS = frozenset("nErsuz")
+_SED_LONG = frozenset(
+    "--quiet --silent --regexp-extended --separate --unbuffered --null-data --posix --debug"
+    " --version --help --sandbox".split()
+)
+
+
+def _check_sed(values: list[str]) -> str | None:
+    scripts: list[str] = []
+    operands: list[str] = []
+    at = 0
+    while at < len(values):
+        value = values[at]
+        at += 1
+        if value == "--":
+            return "`sed --` is not read."
+        if value.startswith("--"):
+            if value.startswith("--expression="):
+                scripts.append(value.partition("=")[2])
+            elif value not in _SED_LONG:
+                return f"`sed {value.split('=')[0]}` is not a plain option."
+        elif value.startswith("-") and len(value) > 1:
+            for position, letter in enumerate(value[1:], start=2):
+                if letter in _SED_FLAGS:
+                    continue
+                if letter != "e":
+                    return f"`sed -{letter}` is not a plain option."
+                script = value[position:]
+                if not script:
+                    if at >= len(values):
+                        return "`sed -e` has no script."
+                    script = values[at]
+                    at += 1
+                scripts.append(script)
+                break
+        else:
+            operands.append(value)
+    if not scripts:
+        if not operands:
+            return None
+        scripts.append(operands[0])
+    if all(_is_plain_sed(script) for script in scripts):
+        return None
+    return "The `sed` script does more than print, delete, quit and substitute."
+
+
+_SED_SPACE = re.compile(r"[ \t]*")
+_SED_ADDRESS = re.compile(r"\d+(~\d+)?|\$|[+~]\d+")
+_SED_S_FLAGS = re.compile(r"[gpiI0-9mM]*")
+
+
+def _is_plain_sed(script: str) -> bool:
+    """Tell whether a script holds plain `p`, `d`, `q`, `=` and `s` commands only."""
+    at, n = 0, len(script)
+    while at < n:
+        if script[at] in " \t\n;":
+            at += 1
+            continue
+        for is_second in (False, True):
+            if is_second:
+                at = _skip(script, at)
+                if script[at : at + 1] != ",":
+                    break
+                at = _skip(script, at + 1)
+            if at < n and script[at] == "/":
+                end = _sed_part(script, at + 1, "/", is_regex=True)
+                if end < 0:
+                    return False
+                at = end
+                while at < n and script[at] in "IM":
+                    at += 1
+            else:
+                match = _SED_ADDRESS.match(script, at)
+                if match:
+                    at = match.end()
+                elif is_second:
+                    return False
+        at = _skip(script, at)
+        while at < n and script[at] in "! ":
+            at += 1
+        if at >= n:
+            return False
+        command = script[at]
+        at += 1
+        if command == "s":
+            if at >= n or script[at] in "\n\\ " or script[at].isalnum():
+                return False
+            delimiter = script[at]
+            end = _sed_part(script, at + 1, delimiter, is_regex=True)
+            if end < 0:
+                return False
+            end = _sed_part(script, end, delimiter, is_regex=False)
+            if end < 0:
+                return False
+            match = _SED_S_FLAGS.match(script, end)
+            assert match
+            at = match.end()
+        elif command == "q":
+            at = _skip(script, at)
+            while at < n and script[at].isdigit():
+                at += 1
+        elif command not in "pd=":
+            return False
+        at = _skip(script, at)
+        if at < n and script[at] not in ";\n":
+            return False
+    return True
+
+
+def _skip(script: str, at: int) -> int:
+    match = _SED_SPACE.match(script, at)
+    return match.end() if match else at
+
+
+def _sed_part(script: str, at: int, delimiter: str, *, is_regex: bool) -> int:
+    """Return the offset behind the delimiter that ends a pattern; -1 when that is not certain."""
+    start, n = at, len(script)
+    while at < n:
+        char = script[at]
+        if char == "\\":
+            at += 2
+            continue
+        if char == "\n":
+            return -1
+        if char == delimiter:
+            part = re.sub(r"\\.", "", script[start:at], flags=re.DOTALL)
+            is_open = part.rfind("[") > part.rfind("]") or part.endswith(("[", "[^", "[]", "[^]"))
+            return -1 if is_regex and is_open else at + 1
+        at += 1
+    return -1
+
+
+def _check_tar(values: list[str]) -> str | None:
+    """Accept listing an archive and nothing else."""
+    lists = False
+    at = 0
+    while at < len(values):
+        value = values[at]
+        at += 1
+        if value.startswith("--"):
+            name = value.split("=", 1)[0]
+            if name == "--list":
+                lists = True
+            elif name == "--file":
+                if "=" not in value:
+                    at += 1
+            elif name not in ("--verbose", "--gzip", "--bzip2", "--xz", "--zstd", "--wildcards"):
+                return f"`tar {name}` writes or runs something."
+        elif value.startswith("-") or at == 1:
+            for position, letter in enumerate(value.lstrip("-"), start=1):
+                if letter == "t":
+                    lists = True
+                elif letter == "f":
+                    if position == len(value.lstrip("-")):
+                        at += 1
+                    elif value.startswith("-"):
+                        break
+                elif letter not in "vzjJ":
+                    return f"`tar` with `{letter}` writes or runs something."
+    if any(":" in value for value in values):
+        return "`tar` may reach another machine for a name with a colon."
+    return None if lists else "`tar` writes or runs something unless it lists."
+
+
+def _check_second_operand(name: str, flags: str, valued: str) -> Callable[[list[str]], str | None]:
+    def check(values: list[str]) -> str | None:
+        operands = 0
+        at = 0
+        while at < len(values):
+            value = values[at]
+            at += 1
+            if value.startswith("-") and len(value) > 1:
+                for position, letter in enumerate(value[1:], start=2):
+                    if letter in valued:
+                        if not value[position:]:
+                            at += 1
+                        break
+                    if letter not in flags:
+                        return f"`{name} {value}` is not understood."
+            else:
+                operands += 1
+        return f"The second operand of `{name}` is written." if operands > 1 else None
+
+    return check
+
+
+def _check_printf(values: list[str]) -> str | None:
+    if any(value.startswith("-") for value in values[:2]):
+        return "`printf` with an option evaluates the name it stores into."
+    return None
+
+
+def _check_test(values: list[str]) -> str | None:
+    if any(value in ("-v", "-R") for value in values):
+        return "`test -v` evaluates the subscript of the name it asks about."
+    return None
+
+
+_SQLITE_FLAGS = frozenset(
+    "-header -noheader -csv -json -column -line -list -html -markdown -table -box -readonly -bail"
+    " -batch -quote -tabs -ascii -version -nullvalue -separator -safe".split()
+)
+_SQLITE_DOT = re.compile(
+    r"\.(tables?|schema|indexes|indices|databases|dbinfo|headers?|mode|show|stats|timer|width)\b[\w \t]*"
+)
+_SQLITE_WORDS = re.compile(
+    r"(^|[\n;])\s*\.|writefile|load_extension|\bedit\s*\(|\battach\b|\binto\s+['\"]|fts\d_tokenizer",
+    re.IGNORECASE,
+)
+
+
+def _check_sqlite(values: list[str]) -> str | None:
+    for value in values:
+        if value.startswith("-"):
+            if "-" + value.lstrip("-") not in _SQLITE_FLAGS:
+                return f"`sqlite3 {value}` is not a plain option."
+        elif _SQLITE_WORDS.search(value) and not _SQLITE_DOT.fullmatch(value):
+            return "The statement of `sqlite3` may write a file or run a program."
+    return None
+
+
+_CLIENT_WORDS = re.compile(
+    r"\\|\bprogram\b|\bsystem\b|\btee\b|\bpager\b|outfile|dumpfile|\bsource\b", re.IGNORECASE
+)
+
+
+def _check_client(values: list[str]) -> str | None:
+    for value in values:
+        if _CLIENT_WORDS.search(value):
+            return "The statement may write a file or run a program."
+    return None
+
+
+_MAKE_VALUE = re.compile(r"\d*|yes|no|true|false|on|off|y|n")
+
+
+def _check_make(values: list[str]) -> str | None:
+    for value in values:
+        name, has_value, rest = value.partition("=")
+        if value.startswith("-"):
+            continue
+        if has_value and not (
+            re.fullmatch(r"[A-Z][A-Z0-9_]*", name) and _MAKE_VALUE.fullmatch(rest)
+        ):
+            return f"`make {name}=` may name a program to run."
+    return None
+
+
+_SHELL_LINK = re.compile(r"extld|linkmode|buildmode|-r\b|-I\b|-o\b|plugin", re.IGNORECASE)
+
+
+def _check_go(values: list[str]) -> str | None:
+    for at, value in enumerate(values):
+        bare = value.lstrip("-")
+        if bare.split("=", 1)[0] in ("ldflags", "gcflags", "asmflags") and value.startswith("-"):
+            given = bare.partition("=")[2] or (values[at + 1] if at + 1 < len(values) else "")
+            if _SHELL_LINK.search(given):
+                return "The flags given to the linker may run a program."
+        if at and values[0] == "run" and "@" in value:
+            return "`go run` with a version fetches a program and runs it."
+    return None
+
+
+_GIT_CONFIG_READS = frozenset(
+    "--get --get-all --get-regexp --get-urlmatch --list -l --get-color --get-colorbool get list"
+    " --show-origin --show-scope --global --local --system --worktree --name-only -z --null --bool"
+    " --int --path --includes --no-includes --type --default --all".split()
+)
+
+
+_GIT_ADDRESSES = frozenset(
+    "fetch pull push clone ls-remote remote submodule archive fetch-pack send-pack".split()
+)
+_GIT_HELPER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::")
+
+
+def _check_git(values: list[str]) -> str | None:
+    if not values:
+        return None
+    if values[0] in _GIT_ADDRESSES and any(_GIT_HELPER.match(value) for value in values):
+        return "A git address with `::` runs a helper program."
+    if values[0] == "config":
+        reads = {
+            "--get",
+            "--get-all",
+            "--get-regexp",
+            "--get-urlmatch",
+            "--list",
+            "-l",
+            "get",
+            "list",
+        }
+        if not reads.intersection(values[1:]):
+            return "`git config` changes what git runs later."
+        for value in values[1:]:
+            if value.startswith("-") and value.split("=")[0] not in _GIT_CONFIG_READS:
+                return f"`git config {value}` is not a plain reading option."
+        if values[1] in ("set", "unset", "edit", "rename-section", "remove-section"):
+            return "`git config` changes what git runs later."
+    return None
+
+
+_MAVEN_PROPERTY = re.compile(
+    r"-D(skipTests|skipITs|maven\.test\.skip|failIfNoTests|test|it\.test|checkstyle\.skip|spotless\.check"
+    r"\.skip|surefire\.failIfNoSpecifiedTests|maven\.javadoc\.skip)(=[\w.#*,+$-]*)?\Z"
+)
+
+
+def _check_maven(values: list[str]) -> str | None:
+    for at, value in enumerate(values):
+        if value in ("-D", "--define") and at + 1 < len(values):
+            value = f"-D{values[at + 1]}"
+        if value.startswith("-D") and not _MAVEN_PROPERTY.match(value):
+            return f"`mvn {value.split('=')[0]}` may name a program or agent to run."
+        if "antrun" in value or "exec-maven" in value or "groovy" in value:
+            return f"The goal {value!r} runs a program."
+    return None
+
+
+CHECKS: dict[str, Callable[[list[str]], str | None]] = {
+    "curl": _check_curl,
+    "wget": _check_wget,
+    "sed": _check_sed,
+    "gsed": _check_sed,
+    "tar": _check_tar,
+    "bsdtar": _check_tar,
+    "gtar": _check_tar,
+    "uniq": _check_second_operand("uniq", "cduiDz", "fsw"),
+    "xxd": _check_second_operand("xxd", "abeEipuC", "clogsnR"),
+    "printf": _check_printf,
+    "test": _check_test,
+    "[": _check_test,
+    "sqlite3": _check_sqlite,
+    "sqlite": _check_sqlite,
+    "psql": _check_client,
+    "mysql": _check_client,
+    "mariadb": _check_client,
+    "make": _check_make,
+    "gmake": _check_make,
+    "go": _check_go,
+    "git": _check_git,
+    "mvn": _check_maven,
+    "mvnw": _check_maven,
+    "mvnd": _check_maven,
+}
