@@ -80,7 +80,10 @@ class Finder:
         while folder != place.top:
             nearer_folders.append(os.path.join(folder, ".git"))
             folder = os.path.dirname(folder)
-        before = os.lstat(os.path.join(place.top, ".git"))
+        try:
+            before = os.lstat(os.path.join(place.top, ".git"))
+        except OSError:
+            return place
         self._known[workspace] = (tuple(nearer_folders), before, place)
         return place
 

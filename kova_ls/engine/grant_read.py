@@ -166,7 +166,7 @@ class GrantReader:
         """Return what the user's file may grant, or None when it counts as it stands."""
         digest = content.digest if content is not None else ""
         hold = ledger.load(self._hold)
-        if hold is None and self._hold.exists():
+        if hold is None and _is_there(self._hold_path):
             hold = Confirmed(digest="unreadable")
         if hold is not None and hold.digest == digest:
             hold = None
@@ -185,7 +185,7 @@ class GrantReader:
         path = ledger.workspace_path(self._folder, workspace)
         confirmed = ledger.load(path)
         layer = self._judge_local(workspace, content, confirmed or Confirmed())
-        if confirmed is None and path.exists():
+        if confirmed is None and _is_there(str(path)):
             layer.problems.append(
                 f"{path}: cannot be read, so nothing of {self.local_path(workspace)} is confirmed. "
                 "Remove it, then run kova-ls permission adopt."
@@ -286,6 +286,17 @@ class GrantReader:
             if where is None or where not in roots:
                 found.append(proposal("root", entry.value, "project", path, refusal, where))
         return list(dict.fromkeys(found))
+
+
+def _is_there(path: str) -> bool:
+    """Tell whether there may be a file; only a plain no is a no."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _stat(path: str, look: Callable[[str], os.stat_result] = os.lstat) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from kova_ls.engine import git_exclude, grant_file, grant_judge, ledger
-from kova_ls.engine.grant_file import Fault, Field
+from kova_ls.engine.grant_file import Content, Fault, Field
 from kova_ls.engine.grant_judge import resolve_root
 from kova_ls.engine.grant_read import LOCAL, LOCAL_NAME, GrantReader
 from kova_ls.engine.grant_set import Edit, GrantSet, Pending, Proposal, visible
@@ -246,16 +246,27 @@ class Grants(GrantReader):
         """Note what the files say before a command or background task of the agent starts.
 
         Order: once before each start, matched by one `command_finished` after its end.
+        Raises: RequestFailed when it cannot be noted; then nothing may be started.
         """
         watch = self._watch
         watch.count += 1
-        known = len(watch.before)
+        known = set(watch.before)
         if USER not in watch.before:
             watch.before[USER] = grant_judge.snapshot(self._read_user(workspace))
         if workspace is not None and workspace not in watch.before:
             watch.before[workspace] = grant_judge.snapshot(self._read_local(workspace))
-        if len(watch.before) != known:
+        if watch.before.keys() == known:
+            return
+        try:
             watch.save()
+        except OSError as error:
+            watch.count -= 1
+            watch.before = {scope: watch.before[scope] for scope in known}
+            raise RequestFailed(
+                "diskFailed",
+                f"The command was not started, because {self._folder} cannot be written "
+                f"({error.strerror}). Free some space or mend its rights.",
+            ) from error
 
     def command_finished(self, workspace: str | None) -> tuple[str, ...]:
         """Make inert, for good, what commands changed; return a notice for each such file."""
@@ -295,7 +306,7 @@ class Grants(GrantReader):
                 hold = ledger.load(self._hold)
                 limit = before if hold is None else replace(before.common(hold), digest=hold.digest)
                 layer = self._judge(content, RootSource.USER, None, limit)
-                if layer.pending is not None or isinstance(content, Fault):
+                if layer.pending is not None or _may_grant_later(content, limit):
                     ledger.save(self._hold, limit)
             else:
                 ledger_path = ledger.workspace_path(self._folder, scope)
@@ -308,11 +319,12 @@ class Grants(GrantReader):
                     ledger.save(ledger_path, confirmed.add(Confirmed(deny=lost)), workspace=scope)
         if isinstance(content, Fault):
             return f"A command of the agent changed a permission file. {content.message}", digest
-        if layer.pending is None:
+        news = layer.pending.lines() if layer.pending is not None else ()
+        if not news and not _may_grant_later(content, before):
             return None, digest
         return (
             f"{path} changed while a command of the agent ran. Until you confirm it, this is not "
-            f"in force: {'; '.join(layer.pending.lines())}. Run kova-ls permission adopt, or "
+            f"in force: {'; '.join(news) or 'folders that cannot be resolved now'}. Run kova-ls permission adopt, or "
             "take it out of the file."
         ), digest
 
@@ -332,3 +344,13 @@ class Grants(GrantReader):
         if scope in self._watch.before:
             self._watch.before[scope] = seen
             self._watch.save()
+
+
+def _may_grant_later(content: Content | Fault | None, before: Confirmed) -> bool:
+    """Tell whether a file may come to more than before without being changed again.
+
+    A folder may be made later, or be there for another workspace; a broken file hides its denies.
+    """
+    if isinstance(content, Content):
+        return bool({entry.value for entry in content.roots} - {text for text, _ in before.roots})
+    return content is not None

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from kova_ls.engine import ledger
 from kova_ls.engine.grants import Grants
 from kova_ls.errors import RequestFailed
 from kova_ls.permission.facts import Root, Rule
@@ -173,7 +174,6 @@ def test_refused_rule_is_not_written(desk):
 
 
 def test_permission_room_is_asked_by_default(desk):
-    pytest.importorskip("kova_ls.permission.denials")
     grants = Grants(desk.home / ".kova", desk.root / "data", home=desk.home)
     for rule in ("*", "git*", "rm *", "node *"):
         with pytest.raises(RequestFailed):
@@ -247,6 +247,20 @@ def test_accepted_folder_is_the_one_that_was_shown(desk):
     with pytest.raises(RequestFailed, match=r"no longer proposed|leads elsewhere"):
         desk.grants.accept(desk.w, lib)
     assert desk.load().roots == ()
+
+
+def test_folder_that_moved_behind_a_remembered_list_is_not_accepted(desk):
+    for name in ("one", "two"):
+        (desk.home / name).mkdir()
+    (desk.home / "lib").symlink_to("one")
+    desk.put(desk.shared, writableRoots=["../lib"])
+    grants = Grants(desk.home / ".kova", desk.root / "data", home=desk.home, now_ns=lambda: 1 << 62)
+    (lib,) = grants.load(desk.w).proposals
+    (desk.home / "lib").unlink()
+    (desk.home / "lib").symlink_to("two")
+    assert grants.load(desk.w).proposals == (lib,)
+    with pytest.raises(RequestFailed, match="leads elsewhere"):
+        grants.accept(desk.w, lib)
 
 
 def test_adopting_confirms_what_was_shown_and_nothing_else(desk):
@@ -516,7 +530,55 @@ def test_change_that_cannot_be_recorded_stays_inert_while_the_engine_runs(desk, 
     desk.put(desk.user, allow=["a"])
     desk.grants.command_started(desk.w)
     desk.put(desk.user, allow=["x"])
-    (desk.root / "data/adopted/user.json").mkdir()
-    (notice,) = desk.grants.command_finished(desk.w)
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger, "save", fail)
+        (notice,) = desk.grants.command_finished(desk.w)
     assert "could not be recorded" in notice
+    assert desk.allowed() == []
+    desk.grants.command_started(desk.w)
+    desk.grants.command_finished(desk.w)
+    desk.restart()
+    assert desk.allowed() == []
+
+
+def test_command_is_not_started_when_that_cannot_be_noted(desk):
+    (desk.root / "data").write_text("no folder")
+    with pytest.raises(RequestFailed, match="The command was not started"):
+        desk.grants.command_started(desk.w)
+    assert desk.grants.command_finished(desk.w) == ()
+
+
+def test_what_a_command_wrote_is_not_put_back_by_a_later_one(desk):
+    desk.put(desk.user, allow=["a"])
+    for rule in ("x", "y", "x"):
+        desk.grants.command_started(desk.w)
+        desk.put(desk.user, allow=["a", rule])
+        desk.grants.command_finished(desk.w)
+        assert desk.allowed() == ["a"]
+    desk.restart()
+    assert desk.allowed() == ["a"]
+
+
+@pytest.mark.parametrize("root", ["../later", "~/later", "/nonexistent-root"])
+def test_folder_that_a_command_lists_is_inert_also_when_it_is_made_later(desk, root):
+    desk.grants.command_started(desk.w)
+    desk.put(desk.user, writableRoots=[root])
+    (notice,) = desk.grants.command_finished(desk.w)
+    assert "folders that cannot be resolved now" in notice
+    (desk.home / "later").mkdir()
+    desk.restart()
+    assert desk.load().roots == ()
+    assert desk.grants.load(str(desk.home / "other")).roots == ()
+
+
+def test_hold_that_cannot_be_read_still_holds(desk):
+    desk.grants.command_started(desk.w)
+    desk.put(desk.user, allow=["x"])
+    desk.grants.command_finished(desk.w)
+    (desk.root / "data/adopted/user.json").write_text("{")
+    desk.restart()
     assert desk.allowed() == []
