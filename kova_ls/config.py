@@ -134,7 +134,9 @@ async def ollama_models(url: str = "http://127.0.0.1:11434") -> tuple[str, ...]:
         return ()
 
 
-def discover(env: Mapping[str, str], ollama_models: tuple[str, ...] = ()) -> dict[str, ModelSettings]:
+def discover(
+    env: Mapping[str, str], ollama_models: tuple[str, ...] = ()
+) -> dict[str, ModelSettings]:
     """Return the models that the environment offers without any file, best first."""
     found: dict[str, ModelSettings] = {}
     if env.get("ANTHROPIC_API_KEY"):

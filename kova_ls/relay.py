@@ -4,14 +4,13 @@ Invariant: stdlib only, and little of that; the first relayed byte comes within 
 Invariant: killing the relay never hurts a turn; it holds nothing but bytes on their way.
 """
 
+import _socket
 import os
 import select
 import sys
 import time
-from collections.abc import Mapping
-
-import _socket
 from _json import encode_basestring_ascii
+from collections.abc import Mapping
 
 from kova_ls import paths
 

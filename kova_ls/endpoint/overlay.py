@@ -5,11 +5,10 @@ after such a character would corrupt the text.
 Invariant: positions are UTF-16 code units on the wire and code points here.
 """
 
-import os
 from collections.abc import Iterable
 from typing import Any, Literal
-from urllib.parse import unquote, urlsplit
 
+from kova_ls.endpoint.handshake import local_path
 from kova_ls.engine.workspace import Document, is_below
 
 
@@ -40,7 +39,7 @@ class Overlay:
 
     def opened(self, document: dict[str, Any]) -> None:
         """Take `textDocument/didOpen`."""
-        path = path_of(document["uri"])
+        path = local_path(document["uri"])
         if path is None:
             return
         text = str(document["text"])
@@ -74,12 +73,6 @@ class Overlay:
         path = self._uris.pop(uri, None)
         if path is not None:
             self._documents.pop(path, None)
-
-
-def path_of(uri: str) -> str | None:
-    """Return the resolved path of a `file:` URI; None for other schemes."""
-    parts = urlsplit(uri)
-    return os.path.realpath(unquote(parts.path)) if parts.scheme == "file" else None
 
 
 def apply_change(text: str, change: dict[str, Any]) -> str:

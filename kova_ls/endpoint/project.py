@@ -100,14 +100,13 @@ class Projector:
             for name, value in ((b"turnId", turn_id), (b"stepId", step_id), (b"itemId", item_id))
             if value
         )
-        kind: str = record.type  # type: ignore[attr-defined]
         payload = without_body(record) if detail is Detail.TURNS else payload_of(record)
         return b'%s"seq":%d,"at":%.6f,%s"type":"%s","payload":%s}' % (
             self._head,
             stored.seq,
             stored.at,
             ids,
-            kind.encode(),
+            record.tag.encode(),
             payload,
         )
 

@@ -7,25 +7,20 @@ Invariant: every request gets an answer; none holds a traceback.
 
 import asyncio
 import logging
-import os
 from collections import deque
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote, urlsplit
 
-from kova_ls import __version__
-from kova_ls.endpoint import framing
+from kova_ls.endpoint import framing, handshake
 from kova_ls.endpoint.hub import Hub
-from kova_ls.protocol.schema_hash import SCHEMA_HASH
-from kova_ls.vocabulary import ApprovalLevel, Detail, Mode
+from kova_ls.vocabulary import Detail
 
 if TYPE_CHECKING:
     from kova_ls.endpoint.overlay import Overlay
     from kova_ls.engine import Engine, Session
 
 _log = logging.getLogger(__name__)
-_VERSIONS = (1,)
 _EDITOR_ANSWER_S = 10.0
 
 
@@ -161,88 +156,31 @@ class EditorEndpoint(asyncio.Protocol):
             text = "`initialize` came twice on one connection."
             self.write(framing.error(request_id, framing.INVALID_REQUEST, text))
             return
-        params = params if isinstance(params, dict) else {}
-        options = params.get("initializationOptions")
-        kova = options.get("kova") if isinstance(options, dict) else None
-        info = params.get("clientInfo")
-        if isinstance(info, dict):
-            self.name = str(info.get("name") or self.name)
-            self.version = str(info.get("version") or "")
-        if isinstance(kova, dict):
-            versions = kova.get("versions")
-            if not isinstance(versions, list) or not set(versions) & set(_VERSIONS):
-                text = (
-                    f"No common protocol version: this engine ({__version__}) speaks "
-                    f"{list(_VERSIONS)}, the editor offers {versions!r} in "
-                    "initializationOptions.kova.versions. Update the older side."
-                )
-                self.write(framing.error(request_id, -32602, text, {"code": "invalidParams"}))
-                return
-            self._introduce(kova)
-        self._set_folders(params)
-        window = _dig(params, "capabilities", "window", "showDocument", "support")
-        self._shows_documents = window is True
+        said = handshake.introduction(params)
+        if said.refusal is not None:
+            data = {"code": "invalidParams"}
+            self.write(framing.error(request_id, -32602, said.refusal, data))
+            return
+        self.id, self.name, self.version = said.id, said.name, said.version
+        self.trusted = said.trusted
+        self.panel_kinds = said.panel_kinds
+        self._max_latency_s = said.max_latency_s
+        self._shows_documents = said.shows_documents
+        self._use_folders(said.folder_uris)
         self.is_initialized = True
-        answer = {
-            "capabilities": {
-                "positionEncoding": "utf-16",
-                "textDocumentSync": {
-                    "openClose": True,
-                    "change": 2,
-                    "save": {"includeText": False},
-                },
-                "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
-                "experimental": {
-                    "kova": {
-                        "version": 1,
-                        "schemaHash": SCHEMA_HASH,
-                        "serverId": self.hub.server_id,
-                        "epoch": self.hub.server_id,
-                        "modes": [mode.value for mode in Mode],
-                        "levels": [level.value for level in ApprovalLevel],
-                        "features": {},
-                    }
-                },
-            },
-            "serverInfo": {"name": "kova-ls", "version": __version__},
-        }
+        answer = handshake.answer(self.hub.server_id)
         self.write(framing.result(request_id, framing.dump(answer)))
-        loop = asyncio.get_running_loop()
         if self.hub.is_loaded:
             self._begin()
         else:
-            loop.call_soon(lambda: loop.call_soon(self._begin))
+            self._send()  # before the heavy imports
+            asyncio.get_running_loop().call_soon(self._begin)
 
-    def _introduce(self, kova: dict[str, Any]) -> None:
-        client = kova.get("client")
-        if isinstance(client, dict):
-            self.id = str(client.get("id") or "")
-            self.name = str(client.get("name") or self.name)
-            self.version = str(client.get("version") or self.version)
-        self.trusted = kova.get("trusted") is True
-        kinds = _dig(kova, "capabilities", "panels", "kinds")
-        if isinstance(kinds, list):
-            self.panel_kinds = frozenset(str(kind) for kind in kinds)
-        latency = _dig(kova, "capabilities", "events", "maxLatencyMs")
-        if isinstance(latency, int | float):
-            self._max_latency_s = min(max(latency, 0), 1_000) / 1_000
-
-    def _set_folders(self, params: dict[str, Any]) -> None:
-        listed = params.get("workspaceFolders")
-        uris = [
-            str(folder["uri"])
-            for folder in (listed if isinstance(listed, list) else ())
-            if isinstance(folder, dict) and "uri" in folder
-        ]
-        if not uris and isinstance(params.get("rootUri"), str):
-            uris = [params["rootUri"]]
-        self._use_folders(uris)
-
-    def _use_folders(self, uris: list[str]) -> None:
-        local = [uri for uri in uris if urlsplit(uri).scheme == "file"]
-        self._folder_uris = local
-        self.workspace_uri = local[0] if local else None
-        self.folders = tuple(os.path.realpath(unquote(urlsplit(uri).path)) for uri in local)
+    def _use_folders(self, uris: Iterable[str]) -> None:
+        paths = {uri: handshake.local_path(uri) for uri in uris}
+        self._folder_uris = [uri for uri, path in paths.items() if path is not None]
+        self.workspace_uri = self._folder_uris[0] if self._folder_uris else None
+        self.folders = tuple(path for path in paths.values() if path is not None)
 
     def _begin(self) -> None:
         """Load the engine, then handle what came meanwhile."""
@@ -263,7 +201,9 @@ class EditorEndpoint(asyncio.Protocol):
         params = message.get("params")
         if "id" not in message:
             try:
-                self._notified(method, params if isinstance(params, dict) else {})
+                self._notified(
+                    method, cast(dict[str, Any], params) if isinstance(params, dict) else {}
+                )
             except (KeyError, TypeError, ValueError, IndexError) as error:
                 _log.warning("notification %s was malformed: %r", method, error)
             return
@@ -384,8 +324,7 @@ class EditorEndpoint(asyncio.Protocol):
         if future is None or future.done():
             return
         if "error" in message:
-            detail = message["error"]
-            text = detail.get("message") if isinstance(detail, dict) else str(detail)
+            text = handshake.dig(message["error"], "message")
             future.set_exception(ConnectionError(str(text)))
         else:
             future.set_result(message["result"])
@@ -402,7 +341,7 @@ class EditorEndpoint(asyncio.Protocol):
             answer = await self.ask("window/showDocument", params)
         except (TimeoutError, ConnectionError):
             return False
-        return isinstance(answer, dict) and answer.get("success") is True
+        return handshake.dig(answer, "success") is True
 
     def open_panel(self, panel: Mapping[str, Any]) -> None:
         """Show a panel."""
@@ -422,11 +361,3 @@ class EditorEndpoint(asyncio.Protocol):
 def _plain_id(request_id: Any) -> Any:
     is_plain = isinstance(request_id, str | int | float) and not isinstance(request_id, bool)
     return request_id if is_plain else None
-
-
-def _dig(value: Any, *names: str) -> Any:
-    for name in names:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(name)
-    return value

@@ -34,8 +34,8 @@ class CallContext:
     ) -> None:
         self.call_id = call_id
         self.answer = answer
-        self.resolve = resolve
-        self.emit = emit
+        self._resolve = resolve
+        self._emit = emit
         self._session = session
         self._effects = effects
         origin = session.origin
@@ -45,6 +45,14 @@ class CallContext:
             overlays=origin.overlays if origin is not None else None,
             also_readable=(session.plan_path,),
         )
+
+    def resolve(self, path: str) -> ResolvedPath:
+        """Resolve as the effects did."""
+        return self._resolve(path)
+
+    def emit(self, text: str) -> None:
+        """Show a piece of output at once; not stored."""
+        self._emit(text)
 
     @property
     def plan_path(self) -> str:

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from kova_ls import config
 from kova_ls.config import Settings
-from kova_ls.engine import index, machine
+from kova_ls.engine import index
 from kova_ls.engine.editor import Editor
 from kova_ls.engine.grants import Grants
 from kova_ls.engine.index import Summary

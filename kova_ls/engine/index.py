@@ -8,6 +8,7 @@ import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -66,15 +67,11 @@ def write(folder: Path, summary: Summary) -> None:
 def read(folder: Path) -> Summary | None:
     """Return the entry of a session folder; None when there is no readable session."""
     try:
-        raw = orjson.loads((folder / "meta.json").read_bytes())
-        return Summary(
-            **{
-                **raw,
-                "mode": Mode(raw["mode"]),
-                "level": ApprovalLevel(raw["level"]),
-                "state": SessionState(raw["state"]),
-            }
-        )
+        raw: dict[str, Any] = orjson.loads((folder / "meta.json").read_bytes())
+        raw["mode"] = Mode(raw["mode"])
+        raw["level"] = ApprovalLevel(raw["level"])
+        raw["state"] = SessionState(raw["state"])
+        return Summary(**raw)
     except (OSError, ValueError, TypeError, KeyError):
         return _from_journal(folder)
 

@@ -30,6 +30,11 @@ class Record(Value):
 
     private_fields: ClassVar[frozenset[str]] = frozenset()
 
+    @property
+    def tag(self) -> str:
+        """The event type."""
+        return str(type(self).model_fields["type"].default)
+
 
 class SessionCreated(Record):
     """First record of every journal."""

@@ -5,7 +5,7 @@ Invariant: a subscriber that raises is dropped and harms neither the session nor
 """
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -62,7 +62,7 @@ class Stream:
         return stored
 
     @asynccontextmanager
-    async def synced(self) -> AsyncIterator[None]:
+    async def synced(self) -> AsyncGenerator[None]:
         """Tell what is appended inside only after it is on the disk; order is kept."""
         self._held = self._held or []
         try:

@@ -87,8 +87,10 @@ class CommandResult:
 class Workspace(Protocol):
     """Files, limited to the paths that the call declared."""
 
-    root: str | None
-    """The permission workspace, resolved."""
+    @property
+    def root(self) -> str | None:
+        """The permission workspace, resolved."""
+        ...
 
     async def read_text(self, path: str, *, max_bytes: int = 50_000_000) -> TextFile:
         """Read a text file; open documents as the editor has them.
@@ -125,16 +127,35 @@ class Workspace(Protocol):
 class ToolContext(Protocol):
     """What a running call may use."""
 
-    call_id: str
-    workspace: Workspace
-    shell_env: dict[str, str]
-    """Environment for programs it starts."""
-    todos: tuple[Todo, ...]
-    """The session's task list."""
-    plan_path: str
-    """The session's plan file."""
-    answer: "Reply | None"
-    """What the person said, for tools with `asks`."""
+    @property
+    def call_id(self) -> str:
+        """Unique in the session."""
+        ...
+
+    @property
+    def workspace(self) -> Workspace:
+        """Files, limited to the declared effects."""
+        ...
+
+    @property
+    def shell_env(self) -> dict[str, str]:
+        """Environment for programs it starts."""
+        ...
+
+    @property
+    def todos(self) -> tuple[Todo, ...]:
+        """The session's task list."""
+        ...
+
+    @property
+    def plan_path(self) -> str:
+        """The session's plan file."""
+        ...
+
+    @property
+    def answer(self) -> "Reply | None":
+        """What the person said, for tools with `asks`."""
+        ...
 
     def resolve(self, path: str) -> ResolvedPath:
         """Resolve as the effects did."""
