@@ -266,15 +266,13 @@ async def open_nvim(
         stdout=asyncio.subprocess.PIPE,
     )
     nvim = Nvim(process, width, height)
-    async with asyncio.TaskGroup() as tasks:
-        reader = tasks.create_task(nvim.read())
-        try:
-            options = {"rgb": True, "ext_linegrid": True}
-            await nvim.call("nvim_ui_attach", width, height, options)
-            yield nvim
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                if process.returncode is None:
-                    process.kill()
-            await process.wait()
-            await reader
+    reader = asyncio.get_running_loop().create_task(nvim.read())
+    try:
+        await nvim.call("nvim_ui_attach", width, height, {"rgb": True, "ext_linegrid": True})
+        yield nvim
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            if process.returncode is None:
+                process.kill()
+        await process.wait()
+        await reader

@@ -32,6 +32,7 @@ local queue = {} ---@type kova.Card[]
 local win ---@type integer?
 local buf ---@type integer?
 local back ---@type integer? window to go back to
+local back_to_insert = false
 local armed = false
 local armed_timer = assert(vim.uv.new_timer())
 local mapped = {} ---@type string[]
@@ -181,20 +182,39 @@ local function close_window()
     local focused = vim.api.nvim_get_current_win() == target
     if focused and back and vim.api.nvim_win_is_valid(back) then
       vim.api.nvim_set_current_win(back)
+      if back_to_insert then
+        vim.cmd("startinsert!")
+      end
     end
     pcall(vim.api.nvim_win_close, target, true)
   end
 end
 
+--- Whether the card takes keys now, and how long it stood before it did.
+function M.is_armed()
+  return armed
+end
+---@type number?
+M.armed_after = nil
+
 local function disarm()
   armed = false
   armed_timer:stop()
-  armed_timer:start(config.get().card.arm_ms, 0, vim.schedule_wrap(function()
+  local since = vim.uv.hrtime()
+  local pause = config.get().card.arm_ms
+  local function arm()
+    local stood = (vim.uv.hrtime() - since) / 1e6
+    if stood < pause then
+      armed_timer:start(math.ceil(pause - stood), 0, vim.schedule_wrap(arm))
+      return
+    end
     armed = true
+    M.armed_after = stood
     if is_open() then
       show()
     end
-  end))
+  end
+  armed_timer:start(pause, 0, vim.schedule_wrap(arm))
 end
 
 ---@param card kova.Card
@@ -221,14 +241,7 @@ end
 
 local function leave()
   if is_focused() then
-    local to = back
-    if not (to and vim.api.nvim_win_is_valid(to)) then
-      to = nil
-    end
     close_window()
-    if to then
-      vim.api.nvim_set_current_win(to)
-    end
     show()
   end
 end
@@ -425,7 +438,11 @@ local function add(card, call_id)
     table.insert(queue, card)
   end
   if queue[1] == card then
-    show(focus or may_take_focus() or nil)
+    if not focus and may_take_focus() then
+      focus = true
+      back_to_insert = false
+    end
+    show(focus or nil)
     announce()
   else
     show()
@@ -512,7 +529,11 @@ function M.focus()
   if #queue == 0 then
     return text.say("Kova: nothing waits for an answer.")
   end
-  if vim.api.nvim_get_mode().mode:sub(1, 1) == "i" then
+  if is_focused() then
+    return
+  end
+  back_to_insert = vim.api.nvim_get_mode().mode:sub(1, 1) == "i"
+  if back_to_insert then
     vim.cmd.stopinsert()
   end
   show(true)

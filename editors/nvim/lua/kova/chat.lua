@@ -21,6 +21,9 @@ local draft = ""
 local sending ---@type { id: string, text: string }?
 local unsent ---@type { id: string, text: string, problem: string }?
 local counter = 0
+local flash ---@type { hl: string, line: string }? what was said last, for a while
+local flash_timer = assert(vim.uv.new_timer())
+local FLASH_MS = 8000
 
 session.sink = {
   reset = transcript.reset,
@@ -83,6 +86,39 @@ local function plain(win, options)
   end
 end
 
+--- What stands over the prompt: attachments, the fate of what was sent, what was said last.
+---@param room integer
+---@return string
+local function prompt_bar(room)
+  local parts = {}
+  local function add(hl, words)
+    local cut = room > 0 and text.line(words, room) or ""
+    if cut ~= "" then
+      room = room - vim.fn.strdisplaywidth(cut) - 2
+      table.insert(parts, ("%%#%s#%s"):format(hl, (cut:gsub("%%", "%%%%"))))
+    end
+  end
+  if sending then
+    add("KovaRunning", "sending…")
+  elseif unsent then
+    add("KovaError", "not sent: " .. unsent.problem)
+  end
+  for _, part in ipairs(attachments) do
+    add("KovaMention", render.part(part, client.root))
+  end
+  local queued = session.current and #session.current.queue or 0
+  if queued > 0 then
+    add("KovaBar", ("%d queued"):format(queued))
+  end
+  if flash and not unsent then
+    add(flash.hl, flash.line)
+  end
+  if #parts == 0 then
+    add("KovaBarDim", "prompt")
+  end
+  return " " .. table.concat(parts, "%#KovaBarDim#  ") .. "%#KovaBar#"
+end
+
 local function bars()
   for _, win in ipairs(vim.api.nvim_list_wins()) do
     local role = vim.w[win].kova
@@ -91,17 +127,7 @@ local function bars()
       local title = session.current and session.current.title or ""
       vim.wo[win].statusline = " Kova  " .. text.line(title, 80):gsub("%%", "%%%%")
     elseif role == "prompt" then
-      local parts = {}
-      for _, part in ipairs(attachments) do
-        table.insert(parts, "%#KovaMention#" .. render.part(part, client.root):gsub("%%", "%%%%") .. "%#KovaBarDim#")
-      end
-      if sending then
-        table.insert(parts, "%#KovaRunning#sending…")
-      elseif unsent then
-        table.insert(parts, "%#KovaError#not sent: " .. text.line(unsent.problem, 70):gsub("%%", "%%%%"))
-      end
-      local left = #parts > 0 and table.concat(parts, "  ") or "%#KovaBarDim#prompt"
-      vim.wo[win].winbar = "%#KovaBarDim# " .. left .. "%#KovaBar#"
+      vim.wo[win].winbar = prompt_bar(vim.api.nvim_win_get_width(win) - 2)
       vim.wo[win].statusline = " "
     end
   end
@@ -138,6 +164,18 @@ function M.refresh()
   placeholder()
 end
 
+text.also = function(line, level)
+  local hl = level >= vim.log.levels.ERROR and "KovaError"
+    or level >= vim.log.levels.WARN and "KovaWaiting"
+    or "KovaBar"
+  flash = { hl = hl, line = (line:gsub("^Kova: ", "")) }
+  bars()
+  flash_timer:start(FLASH_MS, 0, vim.schedule_wrap(function()
+    flash = nil
+    bars()
+  end))
+end
+
 -- prompt -----------------------------------------------------------------------------------------
 
 ---@return string
@@ -168,6 +206,9 @@ end
 --- The engine has the prompt: what was typed since stays.
 ---@param sent string
 local function taken(sent)
+  if vim.fn.pumvisible() == 1 then
+    vim.fn.complete(1, {})
+  end
   local now = M.prompt_text()
   if now == sent then
     M.set_prompt("")
@@ -201,7 +242,7 @@ function M.send(how, given)
   sending = { id = id, text = content }
   unsent = nil
   bars()
-  session.send(parts, id, how, function(problem, outcome)
+  session.send(parts, id, how, function(problem)
     sending = nil
     if problem then
       unsent = { id = id, text = content, problem = problem }
@@ -212,7 +253,6 @@ function M.send(how, given)
         end
         vim.list_extend(attachments, given.parts)
       end
-      text.say("Kova: not sent: " .. problem, vim.log.levels.ERROR)
     else
       if not given then
         attachments = {}
@@ -221,9 +261,6 @@ function M.send(how, given)
       local win = M.transcript_window()
       if win then
         vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(transcript.buffer()), 0 })
-      end
-      if outcome == "queued" then
-        text.say("Kova: queued; it is next when the turn has ended.")
       end
     end
     M.refresh()

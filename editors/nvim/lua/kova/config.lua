@@ -143,7 +143,9 @@ function M.set(given)
   given = given or {}
   M.problems = problems_of(given, M.defaults, "")
   if #M.problems > 0 then
-    vim.notify("Kova settings: " .. table.concat(M.problems, "; "), vim.log.levels.ERROR)
+    vim.schedule(function() -- a message while Neovim starts would wait for a key
+      require("kova.text").say("Kova settings: " .. table.concat(M.problems, "; "), vim.log.levels.ERROR)
+    end)
     merged = vim.deepcopy(M.defaults)
   else
     merged = vim.tbl_deep_extend("force", vim.deepcopy(M.defaults), given)

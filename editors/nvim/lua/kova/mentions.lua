@@ -131,7 +131,8 @@ function M.offer()
     local from, query = unfinished(now)
     if from and query then
       local items = candidates(query)
-      if #items > 0 then
+      local whole = #items > 0 and items[1].word == "@" .. query
+      if #items > 0 and not whole then
         vim.fn.complete(from + 1, items)
       end
     end
@@ -166,15 +167,18 @@ end
 ---@param token string
 ---@return table? part
 local function part_of(token)
-  local path, first, last = token, nil, nil
-  local absolute = resolve(path)
-  if not absolute then
-    path, first, last = token:match("^(.-):(%d+)%-?(%d*)$")
-    absolute = path and resolve(path)
-  end
-  while not absolute and token:match("[%.,;:!%?%)%]]$") do
+  local absolute, first, last
+  while true do
+    absolute = resolve(token)
+    if not absolute then
+      local path
+      path, first, last = token:match("^(.-):(%d+)%-?(%d*)$")
+      absolute = path and resolve(path)
+    end
+    if absolute or not token:match(".[%.,;:!%?%)%]]$") then
+      break
+    end
     token = token:sub(1, -2) -- "see @main.py."
-    absolute = token ~= "" and resolve(token) or nil
   end
   if not absolute then
     return nil

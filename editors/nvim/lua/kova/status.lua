@@ -76,7 +76,7 @@ local function segments()
     table.insert(out, { text = used, hl = "KovaBar", rank = 3 })
   end
   if s and #s.queue > 0 then
-    table.insert(out, { text = ("%d queued"):format(#s.queue), hl = "KovaBar", rank = 2 })
+    table.insert(out, { text = ("%d queued"):format(#s.queue), hl = "KovaBar", rank = 4 })
   end
   local cards = require("kova.cards").count()
   if cards > 1 then
@@ -93,7 +93,7 @@ end
 local function fitting(width)
   local all = segments()
   local function total()
-    local cells = 1
+    local cells = -2 -- a space before, and no dot after the last
     for _, segment in ipairs(all) do
       cells = cells + vim.fn.strdisplaywidth(segment.text) + 3
     end
@@ -133,9 +133,7 @@ function M.statusline()
   end
   local out = {}
   for _, segment in ipairs(segments()) do
-    if segment.rank < 4 then
-      table.insert(out, escape(segment.text))
-    end
+    table.insert(out, escape(segment.text))
   end
   return "Kova " .. table.concat(out, " · ")
 end

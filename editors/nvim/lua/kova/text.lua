@@ -163,12 +163,21 @@ function M.path(uri, root)
   return M.line(path)
 end
 
+--- Also shows what is said in the Kova windows, where no mode message can cover it.
+---@type fun(line: string, level: integer)?
+M.also = nil
+
 --- Say something without ever causing a hit-enter prompt.
 ---@param message string
 ---@param level integer?
 function M.say(message, level)
-  local line = M.line(message, math.max(vim.o.columns - 14, 20))
-  vim.notify(line, level or vim.log.levels.INFO)
+  level = level or vim.log.levels.INFO
+  vim.schedule(function() -- an error message raised within a command would be taken for its failure
+    vim.notify(M.line(message, math.max(vim.o.columns - 14, 20)), level)
+  end)
+  if M.also then
+    M.also(M.line(message, 300), level)
+  end
 end
 
 return M
