@@ -144,8 +144,9 @@ async def run_step(session: "Session", turn: "TurnContext") -> StepEnd:
         if not session.leaving:
             writing.end(ItemStatus.CANCELLED)
         raise
-    writing.end(ItemStatus.OK, reply)
-    if reply.outcome not in (Outcome.COMPLETE, Outcome.LENGTH):
+    is_whole = reply.outcome in (Outcome.COMPLETE, Outcome.LENGTH)
+    writing.end(ItemStatus.OK if is_whole else ItemStatus.ERROR, reply)
+    if not is_whole:
         error = reply.error or AdapterFailure(
             "refused" if reply.outcome is Outcome.REFUSED else "brokenStream",
             "The model refused to answer; say it in another way or choose another model."
