@@ -1,0 +1,19 @@
+"""How the tests are spread over processes."""
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+
+class EndToEndTogether(LoadScopeScheduling):
+    """Any test on any worker, but the end-to-end tests on one: they share servers and cores.
+
+    pytest-xdist 3.8.0's own groups are lost with pytest 9.2, which no longer reads `_nodeid`.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "tests/e2e" if nodeid.startswith("tests/e2e/") else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> EndToEndTogether:
+    return EndToEndTogether(config, log)
