@@ -25,6 +25,7 @@ _MAX_SPOOLED_BYTES = 64 * 1024 * 1024
 _BATCH_S = 0.03
 _BATCH_CHARS = 16_384
 _LINGER_S = 0.25
+_LAST_READS = 4
 _GRACE_S = 2.0
 _POLL_S = 0.02
 
@@ -289,8 +290,12 @@ class _Sink(asyncio.Protocol):
             self._closed.set_result(None)
 
     async def ended(self, linger_s: float) -> None:
-        """Wait for the end of the output, at most `linger_s`."""
+        """Wait for the end of the output, at most `linger_s`; what is in the pipe is read."""
         await asyncio.wait([self._closed], timeout=linger_s)
+        # A late wake-up must not lose what was printed: each turn of the loop empties the pipe.
+        for _ in range(_LAST_READS):
+            if not self._closed.done():
+                await asyncio.sleep(0)
 
     def finish(self) -> None:
         """Take no more; show and store what there is."""

@@ -14,7 +14,7 @@ import os
 import stat
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from secrets import token_hex
 from typing import Literal, Protocol
@@ -103,9 +103,9 @@ class Files:
         """Read a text file; open documents as the editor has them. Raises: ToolError."""
         self._may_read(path)
         document = self._overlays.get(path) if self._overlays else None
-        if document is not None:
-            return await self._open_text(document, max_bytes)
-        return decode(await self._bytes(path, max_bytes), self.display(path))
+        if document is None:
+            return await self._disk_text(path, max_bytes)
+        return (await self._seen(document, max_bytes))[0]
 
     async def read_bytes(self, path: str, *, max_bytes: int = 50_000_000) -> bytes:
         """Read a file's bytes from the disk. Raises: ToolError."""
@@ -119,22 +119,12 @@ class Files:
             raise ToolError(_undeclared(self.display(path), "write"))
         self._may_write(effect)
         document = self._overlays.get(path) if self._overlays else None
-        if self._overlays is not None and document is not None:
-            if like is not None and digest(document.text) != like.digest:
+        if document is not None:
+            seen, is_shown = await self._seen(document, 1 << 40)
+            if like is not None and digest(seen.text) != like.digest:
                 raise ToolError(_moved(self.display(path)))
-            answer = await self._overlays.replace(document, text)
-            if answer == "done":
-                return self._change(
-                    path, document.text, text, is_new=False, version=document.version
-                )
-            if answer == "stale":
-                raise ToolError(_moved(self.display(path)))
-            if document.is_dirty:
-                raise ToolError(
-                    f"{self.display(path)} has unsaved changes and its editor did not take the "
-                    "edit; nothing was written. Ask the person to save or close it, then call "
-                    "again."
-                )
+            if is_shown and await self._through_editor(document, text, seen.source == "editor"):
+                return self._change(path, seen.text, text, is_new=False, version=document.version)
         old, is_new = await asyncio.to_thread(_replace, path, text, like, self.display(path))
         return self._change(path, old, text, is_new=is_new, version=None)
 
@@ -151,28 +141,51 @@ class Files:
         return {
             document.path: document.text
             for document in self._overlays.below(tree)
-            if document.is_dirty and self._is_readable(document.path)
+            if document.is_dirty and self._is_readable(document.path) and not _is_on_disk(document)
         }
 
     def uri(self, path: str) -> str:
         """Return the `file:` URI."""
         return file_uri(path)
 
-    async def _open_text(self, document: Document, max_bytes: int) -> TextFile:
-        encoding, has_bom = "utf-8", False
+    async def _disk_text(self, path: str, max_bytes: int) -> TextFile:
+        return decode(await self._bytes(path, max_bytes), self.display(path))
+
+    async def _seen(self, document: Document, max_bytes: int) -> tuple[TextFile, bool]:
+        """Return the text that counts, and whether the editor shows that text.
+
+        A clean document that differs is older than the disk: the editor did not load it again.
+        """
+        disk = None
         with suppress(ToolError):
-            form = decode(await self._bytes(document.path, max_bytes), document.path)
-            encoding, has_bom = form.encoding, form.has_bom
-            if form.text == document.text:
-                return form
-        return TextFile(
+            disk = await self._disk_text(document.path, max_bytes)
+        if disk is not None and _is_same(disk.text, document.text):
+            return replace(disk, version=document.version), True
+        if disk is not None and not document.is_dirty:
+            return disk, False
+        unsaved = TextFile(
             document.text,
-            encoding,
-            has_bom=has_bom,
+            disk.encoding if disk else "utf-8",
+            has_bom=disk.has_bom if disk else False,
             source="editor",
             digest=digest(document.text),
             version=document.version,
         )
+        return unsaved, True
+
+    async def _through_editor(self, document: Document, text: str, is_unsaved: bool) -> bool:
+        """Let the editor change its document; False when the disk is ours to write."""
+        assert self._overlays is not None
+        answer = await self._overlays.replace(document, text)
+        if answer == "stale":
+            raise ToolError(_moved(self.display(document.path)))
+        if answer == "unavailable" and is_unsaved:
+            raise ToolError(
+                f"{self.display(document.path)} has unsaved changes and its editor did not take "
+                "the edit; nothing was written. Ask the person to save or close it, then call "
+                "again."
+            )
+        return answer == "done"
 
     async def _bytes(self, path: str, max_bytes: int) -> bytes:
         return await _within(lambda: _read(path, max_bytes, self.display(path)), path)
@@ -290,6 +303,23 @@ def _as_on_disk(path: str) -> str:
 def _folds_to(effect: WritePath) -> bool:
     now = os.path.realpath(effect.asked)
     return now.casefold() == effect.path.casefold() and _as_on_disk(now) == effect.path
+
+
+def _is_same(disk: str, shown: str) -> bool:
+    """Editors have their own line ends and last newline; those make no unsaved change."""
+    return disk == shown or _bare(disk) == _bare(shown)
+
+
+def _bare(text: str) -> str:
+    return text.replace("\r\n", "\n").removesuffix("\n")
+
+
+def _is_on_disk(document: Document) -> bool:
+    try:
+        data = _read(document.path, 4 * len(document.text) + 16, document.path)
+        return _is_same(decode(data, document.path).text, document.text)
+    except ToolError:
+        return False
 
 
 # -- text and bytes ---------------------------------------------------------------------------
@@ -433,8 +463,6 @@ def _standing(
         if like is not None and like.text:
             raise ToolError(_moved(name)) from None
         return None, "", True
-    if stat.S_ISLNK(found.st_mode):
-        raise ToolError(_undeclared(name, "write"))
     if not stat.S_ISREG(found.st_mode):
         raise ToolError(_no_regular(found.st_mode, name))
     if not found.st_mode & 0o222:
@@ -480,6 +508,8 @@ def _moved(name: str) -> str:
 
 
 def _no_regular(mode: int, name: str) -> str:
+    if stat.S_ISLNK(mode):
+        return _undeclared(name, "write")
     if stat.S_ISDIR(mode):
         return f"{name} is a folder: list it with glob (path: its name, pattern: '*')."
     return f"{name} is no regular file (a pipe, socket or device) and is left alone."

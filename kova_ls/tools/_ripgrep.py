@@ -4,6 +4,7 @@ Invariant: the person's own ripgrep settings have no say; version control folder
 files are never in a result.
 """
 
+import fnmatch
 import os
 import re
 import shutil
@@ -12,7 +13,10 @@ import sysconfig
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from kova_ls.permission.facts import Facts
+from kova_ls.permission.protected import GUARDED, find_guard
 from kova_ls.tools._base import ToolContext, ToolError
+from kova_ls.vocabulary import ApprovalLevel, Mode
 
 TIMEOUT_S = 30.0
 MAX_BYTES = 20_000_000
@@ -23,20 +27,18 @@ _COMMON = (
     *(f"--glob=!**/{folder}/**" for folder in (".git", ".hg", ".svn", ".jj")),
     "--glob=!**/.git",
 )
-_SENSITIVE = re.compile(
-    r"""(?:^|/)(?:
-        \.env(?:\.(?!example$|sample$|template$|dist$|defaults$)[^/]*)?
-        | [^/]+\.env
-        | \.envrc | \.netrc | _netrc | \.pgpass | \.git-credentials | \.pypirc | \.htpasswd
-        | id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?
-        | [^/]+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk)
-        | \.(?:ssh|gnupg)/(?:.*/)?(?![^/]*\.pub$)[^/]+
-        | \.aws/credentials
-        | \.docker/config\.json
-        | \.kube/config
-    )$""",
-    re.VERBOSE | re.IGNORECASE,
+_MAYBE_SENSITIVE = re.compile(
+    "(?:^|/)(?:"
+    + "|".join(
+        fnmatch.translate(pattern.rpartition("/")[2]).removesuffix(r"\Z")
+        for guarded in GUARDED
+        if guarded.kind == "sensitive"
+        for pattern in guarded.patterns.split()
+    ).replace(".*", "[^/]*")
+    + ")(?:/|$)",
+    re.IGNORECASE,
 )
+"""A quick first look; what it lets through is certainly not sensitive."""
 
 
 @cache
@@ -72,7 +74,10 @@ async def search(
 async def listed(
     ctx: ToolContext, tree: str, *, includes_ignored: bool, options: Sequence[str] = ()
 ) -> tuple[list[str], str]:
-    """Return the files below a folder, absolute, and what is known to be missing."""
+    """Return the files below a folder, absolute, and what is known to be missing.
+
+    Files with secrets are among them.
+    """
     code, out, was_cut = await search(
         ctx,
         ["--files", "--null", *options, "--", tree],
@@ -85,7 +90,7 @@ async def listed(
     if code == 2 and not names and complaint.startswith("rg: ") and "os error" not in complaint:
         raise ToolError(f"ripgrep refused: {complaint.removeprefix('rg: ').strip()}")
     paths = [os.fsdecode(name) for name in names]
-    return [path for path in paths if not is_sensitive(path)], missing(code, was_cut)
+    return paths, missing(code, was_cut)
 
 
 def missing(code: int, was_cut: bool) -> str:
@@ -100,9 +105,19 @@ def missing(code: int, was_cut: bool) -> str:
     return ""
 
 
-def is_sensitive(path: str) -> bool:
-    """Return True for files with secrets, which no search shows."""
-    return _SENSITIVE.search(path) is not None
+def secrets(ctx: ToolContext) -> Callable[[str], bool]:
+    """Return a test of resolved paths: files with secrets, which no search shows."""
+    facts = Facts(
+        mode=Mode.AGENT, level=ApprovalLevel.ASK, workspace=None, home=ctx.resolve("~").path
+    )
+
+    def is_sensitive(path: str) -> bool:
+        if _MAYBE_SENSITIVE.search(path) is None:
+            return False
+        guarded = find_guard(path, facts, for_reading=True)
+        return guarded is not None and guarded.kind == "sensitive"
+
+    return is_sensitive
 
 
 @cache

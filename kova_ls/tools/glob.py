@@ -10,7 +10,7 @@ from pydantic import Field
 
 from kova_ls.permission.effects import Effect
 from kova_ls.tools._base import Args, Resolve, Tool, ToolContext, ToolResult, reports_errors
-from kova_ls.tools._ripgrep import is_sensitive, listed, matcher
+from kova_ls.tools._ripgrep import listed, matcher, secrets
 from kova_ls.values import TextBlock
 from kova_ls.vocabulary import ToolKind
 
@@ -50,13 +50,13 @@ async def run(args: GlobArgs, ctx: ToolContext) -> ToolResult:
     tree = folder.path
     matches = matcher(pattern)
     paths, incomplete = await listed(ctx, tree, includes_ignored=args.include_ignored)
-    found = {path for path in paths if matches(_below(path, tree))}
-    unsaved = {
+    is_sensitive = secrets(ctx)
+    unsaved = [path for path in ctx.workspace.overlays(tree) if not os.path.lexists(path)]
+    found = {
         path
-        for path in ctx.workspace.overlays(tree)
-        if path not in found and not os.path.lexists(path) and matches(_below(path, tree))
+        for path in (*paths, *unsaved)
+        if matches(_below(path, tree)) and not is_sensitive(path)
     }
-    found |= {path for path in unsaved if not is_sensitive(path)}
     ordered = (
         _newest_first(found)
         if len(found) <= _MAX_INLINE_STATS

@@ -21,7 +21,7 @@ from kova_ls.tools._base import (
     ToolResult,
     reports_errors,
 )
-from kova_ls.tools._ripgrep import is_sensitive, listed, matcher, missing, search
+from kova_ls.tools._ripgrep import listed, matcher, missing, search, secrets
 from kova_ls.values import TextBlock
 from kova_ls.vocabulary import ToolKind
 
@@ -85,7 +85,7 @@ async def run(args: GrepArgs, ctx: ToolContext) -> ToolResult:
         raise ToolError(f"{name} does not exist; look for it with glob.")
     is_folder = os.path.isdir(place.path)
     tree = place.path if is_folder else os.path.dirname(place.path)
-    wanted = _wanted(args, tree)
+    wanted = _wanted(args, ctx, tree)
     rows, incomplete = await _rows(args, ctx, tree, place.path, args.include_ignored)
     rows = [row for row in rows if row.path not in overlays and wanted(row.path)]
     seen = await _visible(args, ctx, tree, overlays) if is_folder else overlays
@@ -166,8 +166,9 @@ def _file_options(args: GrepArgs) -> list[str]:
     return [f"--type-add=kova:{last}", "--type=kova"]
 
 
-def _wanted(args: GrepArgs, tree: str) -> Callable[[str], bool]:
+def _wanted(args: GrepArgs, ctx: ToolContext, tree: str) -> Callable[[str], bool]:
     excludes = (args.glob or "").startswith("!")
+    is_sensitive = secrets(ctx)
     test = matcher((args.glob or "**").removeprefix("!"))
 
     def wanted(path: str) -> bool:

@@ -59,7 +59,7 @@ async def run(args: WriteArgs, ctx: ToolContext) -> ToolResult:
 
 async def _texts(args: WriteArgs, ctx: ToolContext) -> tuple[str, bool, TextFile, str]:
     target = ctx.resolve(args.path)
-    is_new = not target.exists
+    is_new = not target.exists and target.path not in ctx.workspace.overlays(target.path)
     old = no_file() if is_new else await ctx.workspace.read_text(target.path)
     new = old.text + args.content if args.mode == "append" else args.content
     return target.path, is_new, old, new

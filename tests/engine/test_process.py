@@ -44,6 +44,10 @@ def is_gone(pid):
         return True
 
 
+def open_files():
+    return len(os.listdir("/proc/self/fd"))
+
+
 async def until(condition):
     while not condition():
         await asyncio.sleep(0.01)
@@ -133,6 +137,7 @@ async def test_a_command_may_tidy_up_when_it_is_stopped(run):
 
 
 async def test_a_background_child_does_not_hang_the_call_and_lives_on(run):
+    before = open_files()
     done = await run("sleep 1000 & echo $! > pids; echo started")
     [child] = pids(run.folder)
     try:
@@ -142,10 +147,11 @@ async def test_a_background_child_does_not_hang_the_call_and_lives_on(run):
     finally:
         os.killpg(done.background_group, signal.SIGKILL)
     await until(lambda: is_gone(child))
-    await asyncio.sleep(0.01)
+    await until(lambda: open_files() == before)
 
 
 async def test_a_background_child_may_go_on_printing(run):
+    before = open_files()
     done = await run("{ while :; do echo x || exit; sleep 0.001; done; } & echo $! > pids")
     [child] = pids(run.folder)
     shown = len(run.shown)
@@ -155,7 +161,7 @@ async def test_a_background_child_may_go_on_printing(run):
     assert len(run.shown) == shown
     os.killpg(done.background_group, signal.SIGKILL)
     await until(lambda: is_gone(child))
-    await asyncio.sleep(0.01)
+    await until(lambda: open_files() == before)
 
 
 async def test_huge_output_is_bounded_in_memory_and_whole_in_the_file(run):
@@ -213,11 +219,11 @@ async def test_what_cannot_start_says_why(run, tmp_path):
 
 async def test_what_cannot_start_leaves_no_descriptor_open(run):
     await asyncio.sleep(0)
-    before = len(os.listdir("/proc/self/fd"))
+    before = open_files()
     with pytest.raises(ToolError, match="too long"):
         await run("x" * 3_000_000)
     await asyncio.sleep(0)
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert open_files() == before
 
 
 class TestProgram:

@@ -287,6 +287,19 @@ class TestWriting:
         assert get(f"{root}/outside") == b"precious"
         assert sorted(os.listdir(root)) == ["new", "outside"]
 
+    async def test_a_file_that_comes_at_the_last_moment_is_left_alone(self, root, monkeypatch):
+        path, files = writing(root, "new")
+        real = workspace._write_new
+
+        def with_a_race(*args):
+            real(*args)
+            put(root, "new", b"someone else's")
+
+        monkeypatch.setattr(workspace, "_write_new", with_a_race)
+        with pytest.raises(ToolError, match="changed since"):
+            await files.write_text(path, "two")
+        assert get(path) == b"someone else's"
+
     async def test_a_folder_replaced_by_a_link_between_resolve_and_write(self, root):
         os.mkdir(f"{root}/target")
         os.mkdir(f"{root}/dir")
@@ -381,6 +394,26 @@ class TestOverlays:
         path, files = writing(root, "a", overlays=opened)
         change = await files.write_text(path, "mine\n", like=await files.read_text(path))
         assert change.document_version == 7
+
+    async def test_a_clean_document_that_is_older_than_the_disk_does_not_count(self, root):
+        opened = Opened()
+        opened.open(put(root, "a", b"newer"), "older", is_dirty=False)
+        path, files = writing(root, "a", overlays=opened)
+        seen = await files.read_text(path)
+        assert (seen.text, seen.source) == ("newer", "disk")
+        await files.write_text(path, "newest", like=seen)
+        assert (get(path), opened.get(path).text) == (b"newest", "older")
+
+    @pytest.mark.parametrize("shown", ["one\ntwo", "one\r\ntwo\r\n", "one\ntwo\n"])
+    async def test_line_ends_and_the_last_newline_make_no_unsaved_change(self, root, shown):
+        opened = Opened(answer="unavailable")
+        opened.open(put(root, "a", b"one\ntwo\n"), shown)
+        path, files = writing(root, "a", overlays=opened)
+        seen = await files.read_text(path)
+        assert (seen.text, seen.source) == ("one\ntwo\n", "disk")
+        assert files.overlays(path) == {}
+        await files.write_text(path, "three\n", like=seen)
+        assert get(path) == b"three\n"
 
 
 async def test_a_write_effect_asked_by_a_link_that_moved_is_refused(root):

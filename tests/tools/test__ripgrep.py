@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kova_ls.tools._base import ToolError
-from kova_ls.tools._ripgrep import is_sensitive, matcher, program
+from kova_ls.permission.protected import GUARDED
+from kova_ls.tools._base import ResolvedPath, ToolError
+from kova_ls.tools._ripgrep import matcher, program, secrets
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,13 @@ def test_an_unbalanced_pattern_is_an_error(pattern):
         matcher(pattern)
 
 
+class Home:
+    """A context that only knows the home folder."""
+
+    def resolve(self, _path):
+        return ResolvedPath("/h", "/h", exists=True)
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -55,18 +63,20 @@ def test_an_unbalanced_pattern_is_an_error(pattern):
     ],
 )
 def test_files_with_secrets(path):
-    assert is_sensitive(path)
+    assert secrets(Home())(path)
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/w/.env.example", "/w/env", "/w/environment.py", "/h/.ssh/id_rsa.pub", "/w/keys.py"],
-)
+@pytest.mark.parametrize("path", ["/w/.env.example", "/w/env", "/w/environment.py", "/w/keys.py"])
 def test_files_without(path):
-    assert not is_sensitive(path)
+    assert not secrets(Home())(path)
 
 
-names = st.text("ab.*", min_size=1, max_size=4)
+def test_every_example_of_the_table_of_protected_paths_is_a_secret():
+    is_sensitive = secrets(Home())
+    for guarded in GUARDED:
+        for example in guarded.examples if guarded.kind == "sensitive" else ():
+            path = f"/h/{example[2:]}" if example.startswith("~/") else f"/w/{example}"
+            assert is_sensitive(path if not example.startswith("/") else example), example
 
 
 @settings(max_examples=25, deadline=None)

@@ -59,7 +59,7 @@ async def test_shows_the_plan_file_with_the_approaches(planned):
 
 async def test_without_a_plan_says_to_write_one(desk):
     args, ctx = desk.context(TOOL, {})
-    with pytest.raises(ToolError, match="write it to .*plan.md"):
+    with pytest.raises(ToolError, match=r"write it to .*plan\.md"):
         await TOOL.asks(args, ctx)
 
 

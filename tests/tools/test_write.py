@@ -141,3 +141,13 @@ async def test_an_open_document_is_changed_in_its_editor(desk):
     assert not result.is_error
     assert desk.overlays.get(os.path.realpath(path)).text == "new\n"
     assert path.read_text() == "disk\n"
+
+
+async def test_an_unsaved_new_document_is_replaced_in_its_editor(desk):
+    desk.overlays.open(desk.root / "new.txt", "typed\n")
+    result = await desk.call(TOOL, path="new.txt", content="more\n", mode="append")
+    assert result.text == "Appended to new.txt (+1 -0 lines)."
+    assert desk.overlays.get(os.path.join(os.path.realpath(desk.root), "new.txt")).text == (
+        "typed\nmore\n"
+    )
+    assert not (desk.root / "new.txt").exists()
