@@ -123,9 +123,10 @@ class GrantReader:
         if local:
             place = self._git.find(workspace)
             index = _stat(place.index) if place is not None else ()
-        # Of the folder only what it is: its time changes with every file in it.
-        folder_stat = _stat(paths[0])
-        return (*user, (0, 0, *folder_stat[3:]), _stat(paths[1]), local, _stat(paths[3]), index)
+        shared = _stat(paths[1])
+        # Only whether the folder became a link; its time changes with every file in it.
+        folder = (0, int(os.path.islink(paths[0]))) if local or shared else ()
+        return (*user, folder, shared, local, _stat(paths[3]), index)
 
     def _read(self, workspace: str | None) -> tuple[GrantSet, tuple[str, ...]]:
         layers = [self._read_user(workspace)]
@@ -304,12 +305,5 @@ def _stat(path: str, look: Callable[[str], os.stat_result] = os.lstat) -> tuple[
         found = look(path)
     except OSError:
         return ()
-    return (
-        found.st_mtime_ns,
-        found.st_ctime_ns,
-        found.st_size,
-        found.st_ino,
-        found.st_mode,
-        found.st_uid,
-        found.st_nlink,
-    )
+    # A change of rights, owner or second names shows in the ctime.
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
