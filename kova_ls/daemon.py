@@ -95,8 +95,9 @@ class Daemon:
             server = await loop.create_server(lambda: _Greeting(self, secret), "127.0.0.1", 0)
             port = server.sockets[0].getsockname()[1]
             place = relay.port_file(path)
-            with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-                file.write(f"{port} {secret}\n")
+            fd = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            os.write(fd, f"{port} {secret}\n".encode())
+            os.close(fd)
         else:
             place = path
             with contextlib.suppress(FileNotFoundError):
@@ -250,7 +251,7 @@ def main(argv: list[str]) -> int:
     if lock is None:
         sys.stderr.write("kova-ls engine: another one is running\n")
         return 0
-    os.chdir("/")
+    os.chdir("/")  # noqa: TID251 - hold no folder of whoever started it
     _adopt_orphans()
     asyncio.run(_serve(env, path, announce))
     return 0

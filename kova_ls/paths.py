@@ -41,7 +41,7 @@ def runtime_dir(env: Mapping[str, str]) -> str:
         return os.path.join(base, "kova-ls")
     if sys.platform == "win32":
         return os.path.join(data_dir(env), "runtime")
-    return f"/tmp/kova-ls-{os.getuid()}"
+    return _fallback_dir()
 
 
 def build_id() -> str:
@@ -69,7 +69,12 @@ def socket_path(env: Mapping[str, str], build: str) -> str:
     path = os.path.join(runtime_dir(env), f"{build}-{key}.sock")
     if len(os.fsencode(path)) <= _SOCKET_LIMIT or sys.platform == "win32":
         return path
-    return os.path.join(f"/tmp/kova-ls-{os.getuid()}", f"{build}-{key}.sock")
+    return os.path.join(_fallback_dir(), f"{build}-{key}.sock")
+
+
+def _fallback_dir() -> str:
+    # `private_folder` makes sure that it is this user's alone before it is used.
+    return f"/tmp/kova-ls-{os.getuid()}"  # noqa: S108
 
 
 def log_path(env: Mapping[str, str]) -> str:

@@ -3,7 +3,7 @@
 Invariant: no private field travels; no message is larger than 256 KiB, and what is cut says so.
 """
 
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import orjson
@@ -53,9 +53,10 @@ def _cut(value: Any, longest: int) -> Any:
             return value
         return f"{value[:longest]}… [{len(value) - longest:,} characters more]"
     if isinstance(value, dict):
-        return {key: _cut(child, longest) for key, child in value.items()}  # pyright: ignore
+        fields = cast(dict[str, Any], value)
+        return {key: _cut(child, longest) for key, child in fields.items()}
     if isinstance(value, list):
-        return [_cut(child, longest) for child in value]  # pyright: ignore
+        return [_cut(child, longest) for child in cast(list[Any], value)]
     return value
 
 

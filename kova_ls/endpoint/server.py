@@ -220,7 +220,7 @@ class EditorEndpoint(asyncio.Protocol):
 
         try:
             outcome = answer(self, method, params)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - one request's fault is its answer
             self.write(failed(request_id, error))
             return
         if isinstance(outcome, bytes):
@@ -238,7 +238,7 @@ class EditorEndpoint(asyncio.Protocol):
         except asyncio.CancelledError:
             self.write(framing.error(request_id, -32800, "Cancelled."))
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - one request's fault is its answer
             self.write(failed(request_id, error))
 
     def _notified(self, method: str, params: dict[str, Any]) -> None:

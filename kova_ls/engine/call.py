@@ -87,6 +87,11 @@ class CallRun:
         if tool is None:
             offered = ", ".join(tool.name for tool in self.session.engine.offered(self.session))
             raise ToolError(f"There is no tool {self.call.tool!r}. Available: {offered}.")
+        if self.call.was_cut_off:
+            raise ToolError(
+                f"The call of {tool.name} broke off within its arguments and was not run. "
+                "Send it again, whole."
+            )
         try:
             return tool, tool.args.model_validate_json(self.call.arguments or "{}")
         except ValidationError as error:
@@ -374,7 +379,7 @@ class CallRun:
             result = await tool.run(args, self._context(call, answer))
         except ToolError as error:
             result = ToolResult(str(error), is_error=True)
-        except Exception:
+        except Exception:  # noqa: BLE001 - a tool's fault is a result
             incident = token_hex(4)
             _log.exception("tool %s failed (incident %s)", tool.name, incident)
             result = ToolResult(

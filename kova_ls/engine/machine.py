@@ -115,7 +115,7 @@ class State:
     queue: tuple[r.QueuedPrompt, ...] = ()
     prompts: dict[str, str] = field(default_factory=dict[str, str])
     """Prompt id -> turn id, of every turn; never changed in place."""
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     roots: tuple[r.RootEntry, ...] = ()
     input: tuple[InputPart, ...] = ()
     """Of the running turn, until it stands in the transcript."""

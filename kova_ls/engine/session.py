@@ -350,8 +350,12 @@ class Session:
         if (new.mode, new.level, new.model) == old:
             return
         self.record(new)
+        self.rejudge("mode" if new.mode is not old[0] else "level")
+
+    def rejudge(self, by: str) -> None:
+        """Judge open cards anew: what is allowed now goes on, what is blocked is refused."""
         for waiter in tuple(self.waiters.values()):
-            waiter.rejudge("mode" if new.mode is not old[0] else "level")
+            waiter.rejudge(by)
 
     def respond(
         self, approval_id: str, decision: str, by: str, *, feedback: str | None, option: str | None

@@ -154,16 +154,7 @@ async def run_step(session: "Session", turn: "TurnContext") -> StepEnd:
             else "The model's answer broke off. Send the prompt again.",
         )
         return _cut_short(session, turn.turn_id, step_id, error, reply)
-    calls = tuple(
-        r.CallRequest(
-            call_id=token_hex(8),
-            provider_id=call.id,
-            tool=call.name,
-            arguments=call.arguments,
-            opaque=call.opaque,
-        )
-        for call in reply.calls
-    )
+    calls = _requests(reply)
     session.record(
         r.ModelReplied(
             turn_id=turn.turn_id,
@@ -191,6 +182,31 @@ async def run_step(session: "Session", turn: "TurnContext") -> StepEnd:
             ),
         )
     return StepEnd(bool(calls))
+
+
+def _requests(reply: ModelReply) -> tuple[r.CallRequest, ...]:
+    """Return the calls to work on; one that was cut off is only told to the model."""
+    whole = [
+        r.CallRequest(
+            call_id=token_hex(8),
+            provider_id=call.id,
+            tool=call.name,
+            arguments=call.arguments,
+            opaque=call.opaque,
+        )
+        for call in reply.calls
+    ]
+    cut_off = [
+        r.CallRequest(
+            call_id=token_hex(8),
+            provider_id=call.id or f"cut_{token_hex(4)}",
+            tool=call.name,
+            arguments="{}",
+            was_cut_off=True,
+        )
+        for call in reply.incomplete_calls
+    ]
+    return (*whole, *cut_off)
 
 
 async def _call_model(

@@ -141,7 +141,7 @@ async def _guard(
         failure = Failure(code=error.code, message=error.message)
         _close(session, ItemStatus.ERROR, error.message)
         _complete(session, turn, StepEnd(False, StopReason.FAILED, failure), ())
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the turn ends, the engine goes on
         incident = token_hex(4)
         session.engine.log_incident(incident, error)
         failure = Failure(

@@ -204,6 +204,8 @@ class CallRequest(Value):
     """JSON text as the model wrote it."""
     opaque: dict[str, Any] | None = None
     """What the provider wants back with the call, such as a thought signature."""
+    was_cut_off: bool = False
+    """The answer ended within its arguments: it is never run, and the model is told."""
 
 
 class ModelReplied(Record):

@@ -38,16 +38,21 @@ class Stream:
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        self._subscribers: list[Subscriber] = []
+        self._subscribers: list[tuple[Subscriber, int]] = []
+        """With the last `seq` that each knew when it came."""
         self._held: list[Stored | Delta] | None = None
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Hear everything told from now on; returns the way out."""
-        self._subscribers.append(subscriber)
+        """Hear everything appended from now on; returns the way out.
+
+        What is in the journal but still held back is not heard: who comes now has read it there.
+        """
+        entry = (subscriber, self.journal.seq)
+        self._subscribers.append(entry)
 
         def leave() -> None:
-            if subscriber in self._subscribers:
-                self._subscribers.remove(subscriber)
+            if entry in self._subscribers:
+                self._subscribers.remove(entry)
 
         return leave
 
@@ -78,10 +83,13 @@ class Stream:
         if self._held is not None:
             self._held.append(fact)
             return
-        for subscriber in tuple(self._subscribers):
+        for entry in tuple(self._subscribers):
+            subscriber, known_seq = entry
+            if isinstance(fact, Stored) and fact.seq <= known_seq:
+                continue
             try:
                 subscriber(fact)
-            except Exception:
+            except Exception:  # noqa: BLE001 - a listener harms neither session nor others
                 _log.exception("a subscriber failed and was dropped")
-                if subscriber in self._subscribers:
-                    self._subscribers.remove(subscriber)
+                if entry in self._subscribers:
+                    self._subscribers.remove(entry)

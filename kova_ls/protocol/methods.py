@@ -6,6 +6,8 @@ from typing import Literal
 from kova_ls.protocol import (
     approval,
     catalog,
+    changes,
+    editor,
     engine,
     event,
     panel,
@@ -34,6 +36,12 @@ def _ask(name: str, params: type[WireModel], result: type[WireModel], summary: s
 def _tell(name: str, params: type[WireModel], summary: str) -> Method:
     return Method(name, "server", params, None, summary)
 
+
+def _asked(name: str, params: type[WireModel], result: type[WireModel], summary: str) -> Method:
+    return Method(name, "server", params, result, summary)
+
+
+_CHANGED = permission.PermissionChangeResult
 
 METHODS: dict[str, Method] = {
     row.name: row
@@ -139,6 +147,39 @@ METHODS: dict[str, Method] = {
             permission.PermissionListResult,
             "List rules and roots with the file each comes from.",
         ),
+        _ask("kova/permission/addRule", permission.RuleParams, _CHANGED, "Add a rule."),
+        _ask("kova/permission/removeRule", permission.RuleParams, _CHANGED, "Take a rule out."),
+        _ask("kova/permission/addRoot", permission.RootParams, _CHANGED, "Add a writable folder."),
+        _ask(
+            "kova/permission/removeRoot",
+            permission.RootParams,
+            _CHANGED,
+            "Take a writable folder out.",
+        ),
+        _ask(
+            "kova/permission/accept",
+            permission.AcceptParams,
+            _CHANGED,
+            "Accept one proposed item into the file of this machine.",
+        ),
+        _ask(
+            "kova/permission/adopt",
+            permission.AdoptParams,
+            _CHANGED,
+            "Confirm what a permission file holds.",
+        ),
+        _ask(
+            "kova/changes/list",
+            changes.ChangesListParams,
+            changes.ChangesListResult,
+            "List what is not reviewed yet, by file and hunk.",
+        ),
+        _ask(
+            "kova/changes/decide",
+            changes.ChangesDecideParams,
+            changes.ChangesDecideResult,
+            "Keep or revert hunks, files, a turn, or all.",
+        ),
         _ask("kova/model/list", catalog.CatalogParams, catalog.ModelListResult, "List models."),
         _ask("kova/tool/list", catalog.CatalogParams, catalog.ToolListResult, "List tools."),
         _ask(
@@ -158,6 +199,32 @@ METHODS: dict[str, Method] = {
             "kova/resyncRequired",
             event.ResyncRequired,
             "The editor fell behind: attach again from its cursor.",
+        ),
+        _asked(
+            "kova/editor/state",
+            editor.DocumentsParams,
+            editor.EditorStateResult,
+            "Say what LSP does not say of open documents.",
+        ),
+        _asked("kova/editor/save", editor.DocumentsParams, editor.SaveResult, "Save documents."),
+        _asked(
+            "kova/editor/reload",
+            editor.DocumentsParams,
+            editor.ReloadResult,
+            "Read clean documents anew from the disk.",
+        ),
+        _asked(
+            "kova/editor/diagnostics",
+            editor.DiagnosticsParams,
+            editor.DiagnosticsResult,
+            "Tell the diagnostics, once they have settled.",
+        ),
+        Method(
+            "kova/editor/documentChanged",
+            "client",
+            editor.DocumentChanged,
+            None,
+            "A document became dirty or clean.",
         ),
         _tell("kova/panel/open", panel.PanelOpen, "Show a panel."),
     )

@@ -1,6 +1,6 @@
 """Permissions: explain a verdict, list rules and roots."""
 
-from typing import Any
+from typing import Any, Literal
 
 from kova_ls.journal.records import RootEntry
 from kova_ls.protocol._base import WireModel
@@ -61,7 +61,77 @@ class PermissionListResult(WireModel):
     """In force."""
     roots: tuple[RootEntry, ...]
     """In force, the workspace itself not listed."""
-    proposed: tuple[str, ...] = ()
-    """What the project's file asks for; not in force."""
+    proposed: tuple["ProposalEntry", ...] = ()
+    """What files ask for that is not in force."""
     problems: tuple[str, ...] = ()
     """What is wrong with the files, with line and column."""
+
+
+class ProposalEntry(WireModel):
+    """Something a file asks for that nobody confirmed."""
+
+    proposal_id: str
+    """For `accept`; stays the same while file and value do."""
+    kind: Literal["allow", "deny", "root"]
+    """What it would be."""
+    value: str
+    """As written."""
+    source: Literal["project", "local", "user"]
+    """Which file asks: the project's shared one, or one that changed behind your back."""
+    sentence: str
+    """`This project requests ...`."""
+    refusal: str | None = None
+    """Why it cannot be accepted, when it cannot."""
+
+
+class RuleParams(WireModel):
+    """A rule to add or remove."""
+
+    session_id: str
+    """Opaque id; its workspace is meant."""
+    layer: Literal["user", "local"]
+    """Which file."""
+    rule: str
+    """Such as `git log *`, `Read(secrets/**)`."""
+    kind: Literal["allow", "deny"] = "allow"
+    """Which list."""
+
+
+class RootParams(WireModel):
+    """A writable folder to add or remove."""
+
+    session_id: str
+    """Opaque id; its workspace is meant."""
+    layer: Literal["user", "local"]
+    """Which file."""
+    root: str
+    """A path: absolute, `~`-led, or relative to the workspace."""
+
+
+class AcceptParams(WireModel):
+    """One proposed item, to be written into the file of this machine."""
+
+    session_id: str
+    """Opaque id; its workspace is meant."""
+    proposal_id: str
+    """From `kova/permission/list`."""
+
+
+class AdoptParams(WireModel):
+    """Confirm what a file holds that nobody confirmed yet."""
+
+    session_id: str
+    """Opaque id; its workspace is meant."""
+    layer: Literal["user", "local"] = "local"
+    """Which file."""
+
+
+class PermissionChangeResult(WireModel):
+    """What changed."""
+
+    changed: tuple[str, ...]
+    """One phrase for each thing that is now in force, or no longer; empty when nothing changed."""
+    path: str
+    """The file, `file:` URI."""
+    notices: tuple[str, ...] = ()
+    """Things worth knowing, such as a rule that is a permanent free pass."""

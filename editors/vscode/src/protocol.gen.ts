@@ -6,7 +6,23 @@
 export const PROTOCOL_VERSION = 1;
 
 /** Compare with `schemaHash` of the handshake: equal hashes mean equal schemas. */
-export const SCHEMA_HASH = "3b13b693f27faca7";
+export const SCHEMA_HASH = "95b634790b3fbcf1";
+
+/** One proposed item, to be written into the file of this machine. */
+export interface AcceptParams {
+  /** Opaque id; its workspace is meant. */
+  sessionId: string;
+  /** From `kova/permission/list`. */
+  proposalId: string;
+}
+
+/** Confirm what a file holds that nobody confirmed yet. */
+export interface AdoptParams {
+  /** Opaque id; its workspace is meant. */
+  sessionId: string;
+  /** Which file. Default: local. */
+  layer?: "user" | "local";
+}
 
 /** The answer to one question. */
 export interface Answer {
@@ -137,6 +153,62 @@ export interface CatalogParams {
   sessionId?: string;
 }
 
+/** What turns of the session did to one file, as far as it is not reviewed. */
+export interface Change {
+  /** Opaque id; one per file. */
+  changeId: string;
+  /** `file:` URI. */
+  uri: string;
+  /** What happened to the file. */
+  change: "create" | "modify" | "delete";
+  /** Turns that took part. */
+  turnIds: string[];
+  /** Unreviewed ones, in order. */
+  hunks: Hunk[];
+  /** Why it cannot be reverted as it is: the file is gone, binary or changed too much. */
+  conflict?: string;
+  /** Of all hunks. Default: 0. */
+  addedLines?: number;
+  /** Of all hunks. Default: 0. */
+  removedLines?: number;
+}
+
+/** Keep or revert; all of the session when neither ids nor a turn are given. */
+export interface ChangesDecideParams {
+  /** Opaque id. */
+  sessionId: string;
+  /** `revert` puts the text before back, or refuses. */
+  decision: "keep" | "revert";
+  /** Whole files. */
+  changeIds?: string[];
+  /** Single hunks. */
+  hunkIds?: string[];
+  /** Everything this turn took part in. */
+  turnId?: string;
+}
+
+/** What remains, and what was refused. */
+export interface ChangesDecideResult {
+  /** Still not reviewed. */
+  changes: Change[];
+  /** Why something could not be reverted, one sentence each; nothing was lost. */
+  refused?: string[];
+}
+
+/** Whose changes. */
+export interface ChangesListParams {
+  /** Opaque id. */
+  sessionId: string;
+  /** Only what this turn took part in. */
+  turnId?: string;
+}
+
+/** What is not reviewed yet. */
+export interface ChangesListResult {
+  /** By file, in the order of their first change. */
+  changes: Change[];
+}
+
 /** What the editor can do; an absent object means it cannot. */
 export interface ClientCapabilities {
   /** Follows events. */
@@ -241,6 +313,22 @@ export interface DiagnosticPart {
   source?: string;
 }
 
+/** Whose diagnostics, and for how long to wait. */
+export interface DiagnosticsParams {
+  /** Empty = of all open documents. */
+  uris?: string[];
+  /** Wait until none changed for so long, at most five times as long. Default: 1000. */
+  settleMs?: number;
+}
+
+/** What the editor knows. */
+export interface DiagnosticsResult {
+  /** Only those that have some, or were asked for. */
+  documents: DocumentDiagnostics[];
+  /** False when they still changed at the end of the wait. */
+  settled: boolean;
+}
+
 /** A change to one file. */
 export interface DiffBlock {
   /** Tag. */
@@ -255,12 +343,83 @@ export interface DiffBlock {
   hiddenLines?: number;
 }
 
+/** A document became dirty or clean. */
+export interface DocumentChanged {
+  /** `file:` URI. */
+  uri: string;
+  /** Its version. */
+  version: number;
+  /** Now. */
+  dirty: boolean;
+}
+
+/** One diagnostic of the editor. */
+export interface DocumentDiagnostic {
+  /** Where. */
+  range: Range;
+  /** LSP: 1 error, 2 warning, 3 information, 4 hint. Default: 1. */
+  severity?: number;
+  /** What it says. */
+  message: string;
+  /** Who says it. */
+  source?: string;
+  /** Its code. */
+  code?: string;
+}
+
+/** A document's diagnostics. */
+export interface DocumentDiagnostics {
+  /** `file:` URI. */
+  uri: string;
+  /** Of the document they belong to, where known. */
+  version?: number;
+  /** In order of place. */
+  diagnostics: DocumentDiagnostic[];
+}
+
+/** What LSP does not say of an open document. */
+export interface DocumentState {
+  /** `file:` URI. */
+  uri: string;
+  /** Of the text that `text_hash` is of. */
+  version: number;
+  /** It holds changes that are not on the disk. */
+  dirty: boolean;
+  /** Of the file. Default: utf-8. */
+  encoding?: string;
+  /**
+   * Line end of the file. Default:
+   * .
+   */
+  eol?: "\n" | "\r\n" | "\r";
+  /** The file begins with a byte order mark. Default: false. */
+  bom?: boolean;
+  /** The editor would not change it. Default: false. */
+  readonly?: boolean;
+  /** SHA-256, in hex, of the text as text sync gives it, in UTF-8. */
+  textHash: string;
+  /** The person typed in it in the last 300 ms. Default: false. */
+  isTyping?: boolean;
+}
+
+/** Which documents. */
+export interface DocumentsParams {
+  /** `file:` URIs. */
+  uris: string[];
+}
+
 /** Changes to files that ask. */
 export interface EditSubject {
   /** Tag. */
   type: "edit";
   /** All files. */
   files: FileChange[];
+}
+
+/** The open ones among those asked for. */
+export interface EditorStateResult {
+  /** Those not open are left out. */
+  documents: DocumentState[];
 }
 
 /** No fields. */
@@ -366,6 +525,22 @@ export interface FilePart {
   uri: string;
   /** Only these lines. */
   range?: Range;
+}
+
+/** A stretch of lines that changed together. */
+export interface Hunk {
+  /** Opaque id; stays the same while the hunk is there. */
+  hunkId: string;
+  /** First line in the present text, zero-based. */
+  startLine: number;
+  /** Lines in the present text; 0 for a deletion. */
+  lineCount: number;
+  /** First line in the text before, zero-based. */
+  oldStartLine: number;
+  /** Lines in the text before; 0 for an insertion. */
+  oldLineCount: number;
+  /** Unified diff of this hunk, with its header. */
+  diff: string;
 }
 
 /** A picture. */
@@ -654,6 +829,16 @@ export interface PanelsCapability {
   kinds?: string[];
 }
 
+/** What changed. */
+export interface PermissionChangeResult {
+  /** One phrase for each thing that is now in force, or no longer; empty when nothing changed. */
+  changed: string[];
+  /** The file, `file:` URI. */
+  path: string;
+  /** Things worth knowing, such as a rule that is a permanent free pass. */
+  notices?: string[];
+}
+
 /** A call that is only thought of. */
 export interface PermissionExplainParams {
   /** Opaque id. */
@@ -692,8 +877,8 @@ export interface PermissionListResult {
   deny: RuleEntry[];
   /** In force, the workspace itself not listed. */
   roots: RootEntry[];
-  /** What the project's file asks for; not in force. */
-  proposed?: string[];
+  /** What files ask for that is not in force. */
+  proposed?: ProposalEntry[];
   /** What is wrong with the files, with line and column. */
   problems?: string[];
 }
@@ -714,6 +899,22 @@ export interface Position {
   line: number;
   /** Zero-based offset in UTF-16 code units. */
   character: number;
+}
+
+/** Something a file asks for that nobody confirmed. */
+export interface ProposalEntry {
+  /** For `accept`; stays the same while file and value do. */
+  proposalId: string;
+  /** What it would be. */
+  kind: "allow" | "deny" | "root";
+  /** As written. */
+  value: string;
+  /** Which file asks: the project's shared one, or one that changed behind your back. */
+  source: "project" | "local" | "user";
+  /** `This project requests ...`. */
+  sentence: string;
+  /** Why it cannot be accepted, when it cannot. */
+  refusal?: string;
 }
 
 /** One question to the person. */
@@ -844,6 +1045,14 @@ export interface ReasoningItem {
   text?: string;
 }
 
+/** What became of reading documents anew from the disk. */
+export interface ReloadResult {
+  /** URIs whose text is now the disk's. */
+  reloaded: string[];
+  /** URIs with unsaved text, which was kept. */
+  dirty?: string[];
+}
+
 /** What the model said. */
 export interface ReplyItem {
   /** Tag. */
@@ -870,6 +1079,16 @@ export interface RootEntry {
   source: RootSource;
 }
 
+/** A writable folder to add or remove. */
+export interface RootParams {
+  /** Opaque id; its workspace is meant. */
+  sessionId: string;
+  /** Which file. */
+  layer: "user" | "local";
+  /** A path: absolute, `~`-led, or relative to the workspace. */
+  root: string;
+}
+
 /** Where a writable root comes from. */
 export type RootSource = "editor" | "user" | "local";
 
@@ -887,6 +1106,26 @@ export interface RuleEntry {
   source: RootSource;
   /** The file, `file:` URI. */
   path: string;
+}
+
+/** A rule to add or remove. */
+export interface RuleParams {
+  /** Opaque id; its workspace is meant. */
+  sessionId: string;
+  /** Which file. */
+  layer: "user" | "local";
+  /** Such as `git log *`, `Read(secrets/**)`. */
+  rule: string;
+  /** Which list. Default: allow. */
+  kind?: "allow" | "deny";
+}
+
+/** What became of saving. */
+export interface SaveResult {
+  /** URIs that are no longer dirty. */
+  saved: string[];
+  /** URIs that could not be saved: conflict, read-only, encoding. */
+  failed?: string[];
 }
 
 /** One simple command of a command line. */
@@ -1486,6 +1725,22 @@ export const Methods = {
   permissionExplain: "kova/permission/explain",
   /** List rules and roots with the file each comes from. */
   permissionList: "kova/permission/list",
+  /** Add a rule. */
+  permissionAddRule: "kova/permission/addRule",
+  /** Take a rule out. */
+  permissionRemoveRule: "kova/permission/removeRule",
+  /** Add a writable folder. */
+  permissionAddRoot: "kova/permission/addRoot",
+  /** Take a writable folder out. */
+  permissionRemoveRoot: "kova/permission/removeRoot",
+  /** Accept one proposed item into the file of this machine. */
+  permissionAccept: "kova/permission/accept",
+  /** Confirm what a permission file holds. */
+  permissionAdopt: "kova/permission/adopt",
+  /** List what is not reviewed yet, by file and hunk. */
+  changesList: "kova/changes/list",
+  /** Keep or revert hunks, files, a turn, or all. */
+  changesDecide: "kova/changes/decide",
   /** List models. */
   modelList: "kova/model/list",
   /** List tools. */
@@ -1498,6 +1753,16 @@ export const Methods = {
   event: "kova/event",
   /** The editor fell behind: attach again from its cursor. */
   resyncRequired: "kova/resyncRequired",
+  /** Say what LSP does not say of open documents. */
+  editorState: "kova/editor/state",
+  /** Save documents. */
+  editorSave: "kova/editor/save",
+  /** Read clean documents anew from the disk. */
+  editorReload: "kova/editor/reload",
+  /** Tell the diagnostics, once they have settled. */
+  editorDiagnostics: "kova/editor/diagnostics",
+  /** A document became dirty or clean. */
+  editorDocumentChanged: "kova/editor/documentChanged",
   /** Show a panel. */
   panelOpen: "kova/panel/open",
 } as const;
@@ -1525,16 +1790,29 @@ export interface Requests {
   "kova/loop/read": { params: LoopReadParams; result: LoopReadResult };
   "kova/permission/explain": { params: PermissionExplainParams; result: PermissionExplainResult };
   "kova/permission/list": { params: PermissionListParams; result: PermissionListResult };
+  "kova/permission/addRule": { params: RuleParams; result: PermissionChangeResult };
+  "kova/permission/removeRule": { params: RuleParams; result: PermissionChangeResult };
+  "kova/permission/addRoot": { params: RootParams; result: PermissionChangeResult };
+  "kova/permission/removeRoot": { params: RootParams; result: PermissionChangeResult };
+  "kova/permission/accept": { params: AcceptParams; result: PermissionChangeResult };
+  "kova/permission/adopt": { params: AdoptParams; result: PermissionChangeResult };
+  "kova/changes/list": { params: ChangesListParams; result: ChangesListResult };
+  "kova/changes/decide": { params: ChangesDecideParams; result: ChangesDecideResult };
   "kova/model/list": { params: CatalogParams; result: ModelListResult };
   "kova/tool/list": { params: CatalogParams; result: ToolListResult };
   "kova/engine/status": { params: Empty; result: EngineStatusResult };
   "kova/engine/stop": { params: EngineStopParams; result: EngineStopResult };
+  "kova/editor/state": { params: DocumentsParams; result: EditorStateResult };
+  "kova/editor/save": { params: DocumentsParams; result: SaveResult };
+  "kova/editor/reload": { params: DocumentsParams; result: ReloadResult };
+  "kova/editor/diagnostics": { params: DiagnosticsParams; result: DiagnosticsResult };
 }
 
 /** Notifications from the engine: method -> its params. */
 export interface Notifications {
   "kova/event": Event;
   "kova/resyncRequired": ResyncRequired;
+  "kova/editor/documentChanged": DocumentChanged;
   "kova/panel/open": PanelOpen;
 }
 

@@ -4,6 +4,16 @@
 -- luacheck: no max line length
 -- stylua: ignore start
 
+---One proposed item, to be written into the file of this machine.
+---@class (exact) kova.AcceptParams
+---@field sessionId string Opaque id; its workspace is meant.
+---@field proposalId string From `kova/permission/list`.
+
+---Confirm what a file holds that nobody confirmed yet.
+---@class (exact) kova.AdoptParams
+---@field sessionId string Opaque id; its workspace is meant.
+---@field layer? "user"|"local" Which file. Default: local.
+
 ---The answer to one question.
 ---@class (exact) kova.Answer
 ---@field id string Which question.
@@ -78,6 +88,39 @@
 ---@class (exact) kova.CatalogParams
 ---@field sessionId? string Absent = in general.
 
+---What turns of the session did to one file, as far as it is not reviewed.
+---@class (exact) kova.Change
+---@field changeId string Opaque id; one per file.
+---@field uri string `file:` URI.
+---@field change "create"|"modify"|"delete" What happened to the file.
+---@field turnIds string[] Turns that took part.
+---@field hunks kova.Hunk[] Unreviewed ones, in order.
+---@field conflict? string Why it cannot be reverted as it is: the file is gone, binary or changed too much.
+---@field addedLines? integer Of all hunks. Default: 0.
+---@field removedLines? integer Of all hunks. Default: 0.
+
+---Keep or revert; all of the session when neither ids nor a turn are given.
+---@class (exact) kova.ChangesDecideParams
+---@field sessionId string Opaque id.
+---@field decision "keep"|"revert" `revert` puts the text before back, or refuses.
+---@field changeIds? string[] Whole files.
+---@field hunkIds? string[] Single hunks.
+---@field turnId? string Everything this turn took part in.
+
+---What remains, and what was refused.
+---@class (exact) kova.ChangesDecideResult
+---@field changes kova.Change[] Still not reviewed.
+---@field refused? string[] Why something could not be reverted, one sentence each; nothing was lost.
+
+---Whose changes.
+---@class (exact) kova.ChangesListParams
+---@field sessionId string Opaque id.
+---@field turnId? string Only what this turn took part in.
+
+---What is not reviewed yet.
+---@class (exact) kova.ChangesListResult
+---@field changes kova.Change[] By file, in the order of their first change.
+
 ---What the editor can do; an absent object means it cannot.
 ---@class (exact) kova.ClientCapabilities
 ---@field events? kova.EventsCapability Follows events.
@@ -141,6 +184,16 @@
 ---@field severity? integer LSP severity: 1 error, 2 warning, 3 information, 4 hint.
 ---@field source? string Who says it.
 
+---Whose diagnostics, and for how long to wait.
+---@class (exact) kova.DiagnosticsParams
+---@field uris? string[] Empty = of all open documents.
+---@field settleMs? integer Wait until none changed for so long, at most five times as long. Default: 1000.
+
+---What the editor knows.
+---@class (exact) kova.DiagnosticsResult
+---@field documents kova.DocumentDiagnostics[] Only those that have some, or were asked for.
+---@field settled boolean False when they still changed at the end of the wait.
+
 ---A change to one file.
 ---@class (exact) kova.DiffBlock
 ---@field type "diff" Tag.
@@ -149,10 +202,50 @@
 ---@field diff string Unified diff.
 ---@field hiddenLines? integer Lines of the diff left out here; the whole stands behind the item's `outputRef`. Default: 0.
 
+---A document became dirty or clean.
+---@class (exact) kova.DocumentChanged
+---@field uri string `file:` URI.
+---@field version integer Its version.
+---@field dirty boolean Now.
+
+---One diagnostic of the editor.
+---@class (exact) kova.DocumentDiagnostic
+---@field range kova.Range Where.
+---@field severity? integer LSP: 1 error, 2 warning, 3 information, 4 hint. Default: 1.
+---@field message string What it says.
+---@field source? string Who says it.
+---@field code? string Its code.
+
+---A document's diagnostics.
+---@class (exact) kova.DocumentDiagnostics
+---@field uri string `file:` URI.
+---@field version? integer Of the document they belong to, where known.
+---@field diagnostics kova.DocumentDiagnostic[] In order of place.
+
+---What LSP does not say of an open document.
+---@class (exact) kova.DocumentState
+---@field uri string `file:` URI.
+---@field version integer Of the text that `text_hash` is of.
+---@field dirty boolean It holds changes that are not on the disk.
+---@field encoding? string Of the file. Default: utf-8.
+---@field eol? "\n"|"\r\n"|"\r" Line end of the file. Default: .
+---@field bom? boolean The file begins with a byte order mark. Default: false.
+---@field readonly? boolean The editor would not change it. Default: false.
+---@field textHash string SHA-256, in hex, of the text as text sync gives it, in UTF-8.
+---@field isTyping? boolean The person typed in it in the last 300 ms. Default: false.
+
+---Which documents.
+---@class (exact) kova.DocumentsParams
+---@field uris string[] `file:` URIs.
+
 ---Changes to files that ask.
 ---@class (exact) kova.EditSubject
 ---@field type "edit" Tag.
 ---@field files kova.FileChange[] All files.
+
+---The open ones among those asked for.
+---@class (exact) kova.EditorStateResult
+---@field documents kova.DocumentState[] Those not open are left out.
 
 ---No fields.
 ---@class (exact) kova.Empty
@@ -214,6 +307,15 @@
 ---@field type "file" Tag.
 ---@field uri string `file:` URI.
 ---@field range? kova.Range Only these lines.
+
+---A stretch of lines that changed together.
+---@class (exact) kova.Hunk
+---@field hunkId string Opaque id; stays the same while the hunk is there.
+---@field startLine integer First line in the present text, zero-based.
+---@field lineCount integer Lines in the present text; 0 for a deletion.
+---@field oldStartLine integer First line in the text before, zero-based.
+---@field oldLineCount integer Lines in the text before; 0 for an insertion.
+---@field diff string Unified diff of this hunk, with its header.
 
 ---A picture.
 ---@class (exact) kova.ImageBlock
@@ -382,6 +484,12 @@
 ---@class (exact) kova.PanelsCapability
 ---@field kinds? string[] Such as `loop`, `plan`, `markdown`, `diff`, `file`.
 
+---What changed.
+---@class (exact) kova.PermissionChangeResult
+---@field changed string[] One phrase for each thing that is now in force, or no longer; empty when nothing changed.
+---@field path string The file, `file:` URI.
+---@field notices? string[] Things worth knowing, such as a rule that is a permanent free pass.
+
 ---A call that is only thought of.
 ---@class (exact) kova.PermissionExplainParams
 ---@field sessionId string Opaque id.
@@ -405,7 +513,7 @@
 ---@field allow kova.RuleEntry[] In force.
 ---@field deny kova.RuleEntry[] In force.
 ---@field roots kova.RootEntry[] In force, the workspace itself not listed.
----@field proposed? string[] What the project's file asks for; not in force.
+---@field proposed? kova.ProposalEntry[] What files ask for that is not in force.
 ---@field problems? string[] What is wrong with the files, with line and column.
 
 ---A plan to be approved.
@@ -418,6 +526,15 @@
 ---@class (exact) kova.Position
 ---@field line integer Zero-based line.
 ---@field character integer Zero-based offset in UTF-16 code units.
+
+---Something a file asks for that nobody confirmed.
+---@class (exact) kova.ProposalEntry
+---@field proposalId string For `accept`; stays the same while file and value do.
+---@field kind "allow"|"deny"|"root" What it would be.
+---@field value string As written.
+---@field source "project"|"local"|"user" Which file asks: the project's shared one, or one that changed behind your back.
+---@field sentence string `This project requests ...`.
+---@field refusal? string Why it cannot be accepted, when it cannot.
 
 ---One question to the person.
 ---@class (exact) kova.Question
@@ -496,6 +613,11 @@
 ---@field status kova.ItemStatus How far it is.
 ---@field text? string The thinking or its summary; may be empty when it is encrypted.
 
+---What became of reading documents anew from the disk.
+---@class (exact) kova.ReloadResult
+---@field reloaded string[] URIs whose text is now the disk's.
+---@field dirty? string[] URIs with unsaved text, which was kept.
+
 ---What the model said.
 ---@class (exact) kova.ReplyItem
 ---@field kind "reply" Tag.
@@ -512,6 +634,12 @@
 ---@field uri string `file:` URI.
 ---@field source kova.RootSource Where it comes from.
 
+---A writable folder to add or remove.
+---@class (exact) kova.RootParams
+---@field sessionId string Opaque id; its workspace is meant.
+---@field layer "user"|"local" Which file.
+---@field root string A path: absolute, `~`-led, or relative to the workspace.
+
 ---Where a writable root comes from.
 ---@alias kova.RootSource "editor"|"user"|"local"
 
@@ -524,6 +652,18 @@
 ---@field rule string As written.
 ---@field source kova.RootSource Which file.
 ---@field path string The file, `file:` URI.
+
+---A rule to add or remove.
+---@class (exact) kova.RuleParams
+---@field sessionId string Opaque id; its workspace is meant.
+---@field layer "user"|"local" Which file.
+---@field rule string Such as `git log *`, `Read(secrets/**)`.
+---@field kind? "allow"|"deny" Which list. Default: allow.
+
+---What became of saving.
+---@class (exact) kova.SaveResult
+---@field saved string[] URIs that are no longer dirty.
+---@field failed? string[] URIs that could not be saved: conflict, read-only, encoding.
 
 ---One simple command of a command line.
 ---@class (exact) kova.Segment
@@ -853,7 +993,7 @@ local M = {}
 M.version = 1
 
 ---Digest of openrpc.json, for `schemaHash`.
-M.schema_hash = "3b13b693f27faca7"
+M.schema_hash = "95b634790b3fbcf1"
 
 ---Method names.
 M.methods = {
@@ -899,6 +1039,22 @@ M.methods = {
   permission_explain = "kova/permission/explain",
   ---List rules and roots with the file each comes from.
   permission_list = "kova/permission/list",
+  ---Add a rule.
+  permission_add_rule = "kova/permission/addRule",
+  ---Take a rule out.
+  permission_remove_rule = "kova/permission/removeRule",
+  ---Add a writable folder.
+  permission_add_root = "kova/permission/addRoot",
+  ---Take a writable folder out.
+  permission_remove_root = "kova/permission/removeRoot",
+  ---Accept one proposed item into the file of this machine.
+  permission_accept = "kova/permission/accept",
+  ---Confirm what a permission file holds.
+  permission_adopt = "kova/permission/adopt",
+  ---List what is not reviewed yet, by file and hunk.
+  changes_list = "kova/changes/list",
+  ---Keep or revert hunks, files, a turn, or all.
+  changes_decide = "kova/changes/decide",
   ---List models.
   model_list = "kova/model/list",
   ---List tools.
@@ -911,6 +1067,16 @@ M.methods = {
   event = "kova/event",
   ---The editor fell behind: attach again from its cursor.
   resync_required = "kova/resyncRequired",
+  ---Say what LSP does not say of open documents.
+  editor_state = "kova/editor/state",
+  ---Save documents.
+  editor_save = "kova/editor/save",
+  ---Read clean documents anew from the disk.
+  editor_reload = "kova/editor/reload",
+  ---Tell the diagnostics, once they have settled.
+  editor_diagnostics = "kova/editor/diagnostics",
+  ---A document became dirty or clean.
+  editor_document_changed = "kova/editor/documentChanged",
   ---Show a panel.
   panel_open = "kova/panel/open",
 }
