@@ -156,8 +156,8 @@ def _guard(text: str, command: SimpleCommand, *, has_moved: bool) -> Reason | No
 # -- the second reading -------------------------------------------------------------------------
 
 _Shape = tuple[list[list[tuple[int, int]]], list[str]]
-_RUN = re.compile(r"[A-Za-z0-9_./,:@%+-]{12,}")
-"""Text with no meaning to any shell's lexer and longer than every keyword."""
+_RUN = re.compile(r"[A-Za-z0-9_./,:@%+-]{9,}+(?![=\[])")
+"""Text with no meaning to any shell's lexer, longer than every keyword, and no variable's name."""
 
 
 def _agrees(text: str, line: Line) -> bool:
@@ -193,10 +193,13 @@ def _shorten(text: str) -> tuple[str, list[int], list[int]]:
     at = 0
     for match in _RUN.finditer(text):
         start, end = match.span()
+        if text[start:end].isdigit():
+            continue
         pieces.append(text[at : start + 1])
+        pieces.append("_")
         at = end - 1
         ends.append(end)
-        cuts.append(cuts[-1] + end - start - 2)
+        cuts.append(cuts[-1] + end - start - 3)
     if not ends:
         return text, ends, cuts
     pieces.append(text[at:])
