@@ -18,7 +18,6 @@ from secrets import token_hex
 from kova_ls.tools._base import TextFile, ToolError
 from kova_ls.tools._text import digest
 
-
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BY_FOLDER = os.open in os.supports_dir_fd and bool(_NO_FOLLOW)
 _FOLDER_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _NO_FOLLOW
@@ -114,6 +113,7 @@ def _folder_of(path: str) -> Generator[tuple[int | None, str]]:
 
 
 def read(path: str, max_bytes: int, name: str) -> bytes:
+    """Return a regular file's bytes; `name` is what messages call it. Raises: ToolError."""
     try:
         with _folder_of(path) as (folder, last):
             handle = os.open(
@@ -135,7 +135,10 @@ def read(path: str, max_bytes: int, name: str) -> bytes:
 
 
 def replace_text(path: str, text: str, like: TextFile | None, name: str) -> tuple[str, bool]:
-    """Write, and return the text that stood there and whether the file is new."""
+    """Write, and return the text that stood there and whether the file is new.
+
+    Raises: ToolError; the file is then as it was.
+    """
     data = encode(text, like, name)
     temporary = f".{os.path.basename(path)[:100]}.{token_hex(6)}.kova"
     try:
@@ -203,6 +206,7 @@ def _write_new(name: str, folder: int | None, data: bytes, like: os.stat_result 
 
 
 def undeclared(name: str, deed: str) -> str:
+    """Return what to say of a path that the call's verdict does not cover."""
     return (
         f"This call was not judged for a {deed} of {name}; nothing was done. If a link on the way "
         "to it changed, call again."
@@ -210,6 +214,7 @@ def undeclared(name: str, deed: str) -> str:
 
 
 def moved(name: str) -> str:
+    """Return what to say of a file that is no longer what the change was made from."""
     return f"{name} changed since it was looked at; nothing was written. Read it again, then retry."
 
 
