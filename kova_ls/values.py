@@ -1,6 +1,7 @@
 """Small frozen shapes that cross both the journal and the wire.
 
-On disk the fields are snake_case, on the wire camelCase: one model, two dumps.
+On disk the fields are snake_case, on the wire camelCase: one model, two dumps. The schema
+generator reads the docstrings under the fields from the source.
 Invariant: no IO; unknown fields are ignored, missing optional ones default.
 """
 
@@ -21,7 +22,6 @@ class Value(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
         serialize_by_alias=False,
-        use_attribute_docstrings=True,
         extra="ignore",
         defer_build=True,
     )
