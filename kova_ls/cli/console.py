@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -100,15 +100,21 @@ class Keys:
 
     def key(self) -> str:
         """Return the next key once the fd is readable; empty at the end of input."""
-        data = os.read(self.fd, 64)
+        data = self._read(64)
         if data.startswith(b"\x1b") and len(data) > 1:
             return "\x1b["
         return data[:1].decode("ascii", "replace")
 
     def line(self) -> str | None:
         """Return the next line once the fd is readable; None at the end of input."""
-        data = os.read(self.fd, 4096)
+        data = self._read(4096)
         return data.decode("utf-8", "replace").rstrip("\r\n") if data else None
+
+    def _read(self, limit_bytes: int) -> bytes:
+        try:
+            return os.read(self.fd, limit_bytes)
+        except OSError:  # EIO: the terminal was closed
+            return b""
 
     @contextmanager
     def by_key(self) -> Generator[None]:
@@ -121,7 +127,8 @@ class Keys:
         try:
             yield
         finally:
-            termios.tcsetattr(self.fd, termios.TCSAFLUSH, before)
+            with suppress(termios.error):  # the terminal may be gone
+                termios.tcsetattr(self.fd, termios.TCSAFLUSH, before)
 
     def forget_typed(self) -> None:
         """Drop what was typed before a question."""

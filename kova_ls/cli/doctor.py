@@ -91,7 +91,8 @@ def examine(console: Console, find: Find, probe: Probe) -> Iterator[Finding]:
     home = config.home(env)
     yield _folder("home", home, "KOVA_HOME")
     yield _folder("data", Path(paths.data_dir(env)), "KOVA_DATA_DIR")
-    yield _folder("runtime", Path(paths.runtime_dir(env)), "KOVA_RUNTIME_DIR")
+    runtime = Path(paths.runtime_dir(env))
+    yield _folder("runtime", runtime, "KOVA_RUNTIME_DIR", is_private=True)
     yield _disk(Path(paths.data_dir(env)))
     ollama = probe()
     settings = None
@@ -130,7 +131,7 @@ def _python() -> Finding:
     return Finding("program", "ok", text)
 
 
-def _folder(name: str, path: Path, variable: str) -> Finding:
+def _folder(name: str, path: Path, variable: str, *, is_private: bool = False) -> Finding:
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -150,8 +151,10 @@ def _folder(name: str, path: Path, variable: str) -> Finding:
         )
     if not os.access(path, os.W_OK | os.X_OK):
         return Finding(name, "wrong", f"{path} cannot be written", f"chmod u+rwx {path}")
-    if os.name != "nt" and found.st_mode & 0o022:
-        return Finding(name, "wrong", f"{path} can be written by others", f"chmod go-w {path}")
+    if os.name != "nt" and found.st_mode & (0o077 if is_private else 0o022):
+        others = "entered" if is_private else "written"
+        advice = f"chmod go-{'rwx' if is_private else 'w'} {path}"
+        return Finding(name, "wrong", f"{path} can be {others} by others", advice)
     return Finding(name, "ok", str(path))
 
 

@@ -33,10 +33,16 @@ class Screen:
     stdout: io.StringIO
     stderr: io.StringIO
     keyboard_fd: int | None
+    opened: list[object]
 
     def type(self, text: str) -> None:
         assert self.keyboard_fd is not None
         os.write(self.keyboard_fd, text.encode())
+
+    def hang_up(self) -> None:
+        assert self.keyboard_fd is not None
+        self.opened.remove(self.keyboard_fd)
+        os.close(self.keyboard_fd)
 
     @property
     def out(self) -> str:
@@ -78,7 +84,7 @@ def screen(tmp_path):
         console = Console(
             variables, str(cwd or tmp_path), source, stdout, stderr, lambda: next(ticks) * step_s
         )
-        return Screen(console, stdout, stderr, keyboard)
+        return Screen(console, stdout, stderr, keyboard, opened)
 
     yield make
     for one in opened:

@@ -60,3 +60,10 @@ def test_ctrl_c_is_counted_and_wakes_a_wait():
         signal.raise_signal(signal.SIGINT)
         counted.drain()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_closed_terminal_is_the_end_of_input(screen):
+    seen = screen(terminal=True)
+    with keys_of(seen.console) as keys, keys.by_key():
+        seen.hang_up()
+        assert (keys.key(), keys.line()) == ("", None)

@@ -101,6 +101,13 @@ def test_folders_of_others_rights_are_wrong(examined, tmp_path):
     assert of(findings, "runtime") == [("wrong", f"{tmp_path / 'run'} is no folder")]
 
 
+def test_the_runtime_folder_is_for_the_user_alone(examined, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run").chmod(0o750)
+    _, findings = examined(env={"OPENAI_API_KEY": "k"})
+    assert of(findings, "runtime") == [("wrong", f"{tmp_path / 'run'} can be entered by others")]
+
+
 def test_a_broken_permission_file_is_named(examined, tmp_path):
     (tmp_path / ".kova").mkdir()
     (tmp_path / ".kova" / "permissions.local.json").write_text("{")

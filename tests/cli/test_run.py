@@ -1,5 +1,6 @@
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -364,3 +365,20 @@ def test_status_and_stop_see_the_engine(program, folder):
     assert (status.returncode, status.stdout.startswith("engine ")) == (0, True)
     assert execute(env, folder, "stop").stdout == "The engine has ended.\n"
     assert execute(env, folder, "status").returncode == 1
+
+
+@pytest.mark.e2e
+def test_a_killed_engine_is_started_again_and_the_card_is_offered_again(program, folder):
+    env = program(call("bash", command="echo x > out.txt"), {"text": "All done."})
+    terminal = PseudoTerminal([*COMMAND, "run", "go", "--trust"], env, folder)
+    try:
+        terminal.wait_for(r"\[d\]eny .*\[o\]nce")
+        engine = json.loads(execute(env, folder, "status", "--json").stdout)["engine"]
+        os.kill(engine["pid"], signal.SIGKILL)
+        terminal.wait_for("run this command")
+        terminal.wait_for(r" once\n", typing="o")
+        terminal.wait_for("All done")
+        assert terminal.wait_for_end() == 0
+    finally:
+        terminal.close()
+    assert (folder / "out.txt").read_text() == "x\n"
