@@ -19,8 +19,15 @@ def test_a_summary_is_one_sentence(row: Method) -> None:
 
 
 @pytest.mark.parametrize("row", METHODS.values(), ids=lambda row: row.name)
-def test_an_editor_asks_and_the_engine_tells(row: Method) -> None:
-    assert (row.sender == "client") is (row.result is not None)
+def test_only_what_is_told_has_no_answer(row: Method) -> None:
+    told = {"kova/event", "kova/resyncRequired", "kova/panel/open", "kova/editor/documentChanged"}
+    assert (row.result is None) is (row.name in told)
+
+
+@pytest.mark.parametrize("row", METHODS.values(), ids=lambda row: row.name)
+def test_the_engine_asks_only_about_the_editor(row: Method) -> None:
+    if row.sender == "server" and row.result is not None:
+        assert row.name.startswith("kova/editor/")
 
 
 @pytest.mark.parametrize("row", METHODS.values(), ids=lambda row: row.name)
