@@ -88,7 +88,9 @@ async def transcript(nvim: Nvim) -> list[str]:
 # -- transcript -------------------------------------------------------------------------------
 
 
-async def test_the_stream_is_shown_once_and_tool_calls_fold(tmp_path: Path, workspace: Path) -> None:
+async def test_the_stream_is_shown_once_and_tool_calls_fold(
+    tmp_path: Path, workspace: Path
+) -> None:
     async with editor(tmp_path, workspace) as (nvim, engine):
         await begin(nvim, engine)
         engine.item(reply("a1"), ended=False)
@@ -191,7 +193,9 @@ async def test_a_lost_connection_is_opened_again_and_nothing_is_doubled(
 
 async def test_ten_thousand_lines_stay_fast(tmp_path: Path, workspace: Path) -> None:
     async with editor(tmp_path, workspace) as (nvim, engine):
-        items = [reply(f"a{i}", "\n".join(f"line {i} {n}" for n in range(100)), "ok") for i in range(100)]
+        items = [
+            reply(f"a{i}", "\n".join(f"line {i} {n}" for n in range(100)), "ok") for i in range(100)
+        ]
         engine.set_snapshot(items=items)
         await nvim.command("Kova")
         await nvim.wait(EMPTY)
@@ -263,7 +267,10 @@ async def test_a_card_does_not_take_the_keys_of_someone_who_types(
 
 
 async def test_a_card_takes_no_key_before_its_time(tmp_path: Path, workspace: Path) -> None:
-    async with editor(tmp_path, workspace, settings="card = { arm_ms = 1000000 }") as (nvim, engine):
+    async with editor(tmp_path, workspace, settings="card = { arm_ms = 1000000 }") as (
+        nvim,
+        engine,
+    ):
         await begin(nvim, engine)
         await nvim.input("<Esc>")
         engine.approve("p1", **ONE_CARD)
@@ -339,7 +346,9 @@ async def test_hostile_text_is_made_visible(tmp_path: Path, workspace: Path) -> 
         )
 
 
-async def test_yes_waits_until_the_hidden_lines_were_opened(tmp_path: Path, workspace: Path) -> None:
+async def test_yes_waits_until_the_hidden_lines_were_opened(
+    tmp_path: Path, workspace: Path
+) -> None:
     async with editor(tmp_path, workspace) as (nvim, engine):
         diff = "@@ -1 +1 @@\n-a\n+b\n"
         pieces = {0: diff, len(diff): "+hidden truth\n"}
@@ -717,7 +726,9 @@ async def test_the_loop_view_is_a_table(tmp_path: Path, workspace: Path) -> None
         ]
 
 
-async def test_conversations_are_chosen_renamed_and_deleted(tmp_path: Path, workspace: Path) -> None:
+async def test_conversations_are_chosen_renamed_and_deleted(
+    tmp_path: Path, workspace: Path
+) -> None:
     async with editor(tmp_path, workspace) as (nvim, engine):
         entry = {"mode": "agent", "level": "ask", "model": "demo", "state": "idle", "updatedAt": 0}
         engine.answers["kova/session/list"] = lambda params: {
@@ -773,7 +784,9 @@ async def test_health_is_reported(tmp_path: Path, workspace: Path) -> None:
 
 async def test_the_help_file_has_every_tag(tmp_path: Path, workspace: Path) -> None:
     async with editor(tmp_path, workspace) as (nvim, _):
-        help_text = (await nvim.lua("return vim.api.nvim_get_runtime_file('doc/kova.txt', false)"))[0]
+        help_text = (await nvim.lua("return vim.api.nvim_get_runtime_file('doc/kova.txt', false)"))[
+            0
+        ]
         text = Path(help_text).read_text()
         commands = await nvim.lua("return vim.tbl_keys(require('kova.commands').commands)")
         assert [c for c in commands if f"*:Kova-{c}*" not in text] == []

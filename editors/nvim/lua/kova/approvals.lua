@@ -179,7 +179,13 @@ function M.render(card)
       page:add(line)
     end
   end
-  local reasons = approval.reasons or {}
+  local said = {}
+  for _, segment in ipairs(subject.segments or {}) do
+    said[segment.reason or ""] = true
+  end
+  local reasons = vim.tbl_filter(function(reason)
+    return not said[reason.text or ""]
+  end, approval.reasons or {})
   if #reasons > 0 then
     page:heading("Why it asks")
     for _, reason in ipairs(reasons) do
@@ -201,7 +207,7 @@ function M.rules_path(approval)
   if not path then
     return "the permission file"
   end
-  return path:match("^file:") and text.path(path, client.root) or text.line(path)
+  return text.path(path:match("^file:") and path or vim.uri_from_fname(path), client.root)
 end
 
 --- Read the hidden parts; afterwards yes can be said.

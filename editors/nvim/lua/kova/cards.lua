@@ -33,6 +33,7 @@ local win ---@type integer?
 local buf ---@type integer?
 local back ---@type integer? window to go back to
 local back_to_insert = false
+local returning = false -- insert mode is on its way back
 local armed = false
 local armed_timer = assert(vim.uv.new_timer())
 local mapped = {} ---@type string[]
@@ -183,6 +184,7 @@ local function close_window()
     if focused and back and vim.api.nvim_win_is_valid(back) then
       vim.api.nvim_set_current_win(back)
       if back_to_insert then
+        returning = true
         vim.cmd("startinsert!")
       end
     end
@@ -278,6 +280,9 @@ local function map_keys(card, keys)
   end
   map("q", leave)
   map("<Esc>", leave)
+  for _, key in ipairs(config.get().keys.card) do
+    map(key, function() end)
+  end
   for _, key in ipairs(config.get().keys.stop) do
     map(key, function()
       require("kova.session").interrupt()
@@ -402,6 +407,9 @@ end
 --- May the float take the focus? Only from someone who rests in the conversation.
 local function may_take_focus()
   local mode = vim.api.nvim_get_mode()
+  if returning then
+    return false
+  end
   if mode.mode ~= "n" or mode.blocking or vim.fn.getcmdwintype() ~= "" or vim.fn.reg_recording() ~= "" then
     return false
   end
@@ -431,7 +439,7 @@ local function add(card, call_id)
   if place then
     replaced[call_id] = nil
     table.insert(queue, math.min(place.at, #queue + 1), card)
-    focus = place.focused and place.at == 1
+    focus = place.focused and place.at == 1 and not returning
   elseif behind then
     table.insert(queue, #queue, card) -- what the engine asks comes before what we ask
   else
@@ -558,6 +566,14 @@ vim.api.nvim_create_autocmd({ "WinScrolled", "CursorMoved" }, {
   callback = function()
     if is_open() and is_focused() then
       M.show_position()
+    end
+  end,
+})
+vim.api.nvim_create_autocmd({ "InsertEnter", "WinEnter" }, {
+  group = group,
+  callback = function(args)
+    if args.event == "InsertEnter" or not require("kova.chat").is_inside() then
+      returning = false
     end
   end,
 })

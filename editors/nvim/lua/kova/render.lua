@@ -209,14 +209,16 @@ end
 
 function items.reasoning(item)
   local running = item.status == "running"
-  local head = icon("reasoning") .. (running and " thinking" or " thought")
+  local thoughts = text.lines(vim.trim(item.text or ""))
+  local first = text.line((thoughts[1]:gsub("%*%*", "")), 72)
+  local head = icon("reasoning") .. (running and " thinking" or first ~= "" and " " .. first or " thought")
   local out = { head }
-  if item.text and item.text ~= "" then
-    vim.list_extend(out, text.lines(item.text))
+  if #thoughts > 1 or vim.fn.strdisplaywidth(thoughts[1]) > 72 then
+    vim.list_extend(out, thoughts)
   end
-  local marks = { { line = 0, col = 0, end_col = #head, hl = "KovaReasoning" } }
-  for i = 1, #out - 1 do
-    table.insert(marks, { line = i, col = 0, end_col = #out[i + 1], hl = "KovaReasoning" })
+  local marks = {}
+  for i, line in ipairs(out) do
+    marks[i] = { line = i - 1, col = 0, end_col = #line, hl = "KovaReasoning" }
   end
   return { lines = out, marks = marks, fold = not running }
 end
@@ -251,7 +253,7 @@ function items.toolCall(item, root)
       table.insert(marks, { line = #out - 1, col = 0, end_col = #line, hl = "KovaError" })
     end
   end
-  if verdict.decision and verdict.decision ~= "allow" then
+  if status ~= "waiting" and verdict.decision and verdict.decision ~= "allow" then
     for _, reason in ipairs(verdict.reasons or {}) do
       local line = ("%s: %s"):format(text.line(verdict.decision), text.line(reason.text or reason.code or ""))
       table.insert(out, line)

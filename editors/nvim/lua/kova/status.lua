@@ -48,7 +48,8 @@ local function context()
     return nil
   end
   if window > 0 then
-    return ("%d%% of %s"):format(math.floor(used * 100 / window + 0.5), text.count(window))
+    local share = math.floor(used * 100 / window + 0.5)
+    return ("%s%% of %s"):format(share > 0 and share or "<1", text.count(window))
   end
   return text.count(used) .. " tokens"
 end
