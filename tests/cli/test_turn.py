@@ -121,7 +121,8 @@ def test_without_a_terminal_a_card_is_denied(turn, approval_json, question_json)
     engine.event("question.requested", {"request": question_json()})
     assert made.follow() == 3
     answers = [params for method, params in engine.heard if method.endswith("respond")]
-    assert [answer.get("decision", answer.get("declined")) for answer in answers] == ["deny", True]
+    said = [(answer.get("approvalId"), answer.get("declined")) for answer in answers]
+    assert said == [("a1", None), (None, True)]
 
 
 def test_json_prints_every_event_and_asks_nobody(turn, approval_json):
