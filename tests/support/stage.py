@@ -121,19 +121,21 @@ class Stage:
         self.engine.attached(self.editor)
         return self.engine
 
-    def kill_engine(self) -> None:
+    async def kill_engine(self) -> None:
         """Drop the engine as `kill -9` would: no record is written, its locks are gone."""
-        self._strike()
-        for session in self.engine.loaded_sessions:
-            with contextlib.suppress(OSError):
-                session.journal.close()
-
-    def _strike(self) -> None:
         for session in self.engine.loaded_sessions:
             session.leaving = True
             session.journal.append = _dead  # type: ignore[method-assign]
-        for task in list(self.engine._tasks):
+            session.stream.tell = _unheard  # type: ignore[method-assign]
+        tasks = [task for task in self.engine._tasks if not task.done()]
+        for task in tasks:
             task.cancel()
+        tasks += [s.journal._sync for s in self.engine.loaded_sessions if s.journal._sync]
+        if tasks:
+            await asyncio.wait(tasks)
+        for session in self.engine.loaded_sessions:
+            with contextlib.suppress(OSError):
+                session.journal.close()
 
     def create(self, **settings: Any) -> Session:
         """Begin a session and listen to it."""
@@ -223,6 +225,10 @@ class Stage:
 
 def _dead(*_: Any, **__: Any) -> Any:
     raise asyncio.CancelledError
+
+
+def _unheard(*_: Any) -> None:
+    """Nobody hears a dead engine."""
 
 
 Action = Callable[[Stage, Session], Awaitable[None] | None]
