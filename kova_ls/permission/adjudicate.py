@@ -1,7 +1,7 @@
 """Decide whether a tool call may happen: mode, deny rules, guarded paths, level.
 
 Invariant: no IO, no clock; what is not understood never yields allow below level `auto`.
-Invariant: the strictest finding of all gates over all effects wins, and every reason is kept.
+Invariant: the strictest finding of all gates over all effects wins, and every reason for it is kept.
 """
 
 from collections.abc import Callable
@@ -92,9 +92,12 @@ def adjudicate(call: Call, facts: Facts) -> Ruling:
     if not findings:
         findings.append((Decision.ALLOW, _NOTHING))
     findings.sort(key=lambda found: -found[0].severity)
+    decision = findings[0][0]
+    # What allows one effect is no reason to ask about another.
+    telling = [found for found in findings if found[0] is not Decision.ALLOW] or findings
     return Ruling(
-        findings[0][0],
-        tuple(dict.fromkeys(reason for _, reason in findings)),
+        decision,
+        tuple(dict.fromkeys(reason for _, reason in telling)),
         tuple(segments),
         _joined(remembered),
         _notices(facts),
