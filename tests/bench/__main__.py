@@ -191,6 +191,7 @@ def stream(bench: Bench) -> None:
     """5,000 deltas at once, and 200 at a pace of 5 ms."""
     editor = bench.editor()
     session = bench.session(editor)
+    bench.turn(editor, session)
     for _ in range(bench.rounds):
         base = bench.turn(editor, session, deltas=1).cpu_s
         flood = bench.turn(editor, session, deltas=5000)
@@ -325,10 +326,12 @@ def run_peers() -> None:
 def main() -> int:
     """Run the phases and print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("phases", nargs="*", choices=[*PHASES, []], default=list(PHASES))
+    parser.add_argument("phases", nargs="*", metavar="PHASE", help=", ".join(PHASES))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peers", action="store_true", help="run the peers' floor beside")
     options = parser.parse_args()
+    if unknown := set(options.phases) - set(PHASES):
+        parser.error(f"no such phase: {', '.join(sorted(unknown))}")
     phases: dict[str, Callable[[Bench], Any]] = {
         "start": start,
         "steps": steps,
@@ -337,7 +340,7 @@ def main() -> int:
         "memory": memory,
     }
     with prepared(options.rounds) as bench:
-        for name in options.phases:
+        for name in options.phases or PHASES:
             sys.stderr.write(f"{name}\n")
             phases[name](bench)
         print(table(bench.figures))
