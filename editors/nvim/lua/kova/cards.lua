@@ -6,6 +6,7 @@
 local approvals = require("kova.approvals")
 local client = require("kova.client")
 local config = require("kova.config")
+local layout = require("kova.card_layout")
 local questions = require("kova.questions")
 local text = require("kova.text")
 
@@ -24,8 +25,6 @@ local M = {}
 ---@field hidden table[]?
 ---@field opened table<integer, string>?
 ---@field sent boolean? an answer is on its way
-
-local PADDING = 1 -- the fold column, which is always empty
 
 local ns = vim.api.nvim_create_namespace("kova.cards")
 local queue = {} ---@type kova.Card[]
@@ -83,89 +82,6 @@ local function is_focused()
   return is_open() and vim.api.nvim_get_current_win() == win
 end
 M.is_focused = is_focused
-
---- Where the float goes: large when the person is in it, else inside the conversation's window.
----@param focused boolean
----@param lines string[]
----@return table?
-local function geometry(focused, lines)
-  local settings = config.get().card
-  local function height_in(width)
-    local rows = 0
-    for _, line in ipairs(lines) do
-      rows = rows + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / (width - PADDING)))
-    end
-    return rows
-  end
-  if focused then
-    local width = math.max(20, math.min(settings.max_width, vim.o.columns - 6))
-    local most = math.max(3, math.floor((vim.o.lines - vim.o.cmdheight - 4) * settings.max_height))
-    local height = math.max(1, math.min(height_in(width), most))
-    return {
-      relative = "editor",
-      width = width,
-      height = height,
-      row = math.max(0, math.floor((vim.o.lines - vim.o.cmdheight - height) / 2) - 1),
-      most = most,
-      col = math.max(0, math.floor((vim.o.columns - width) / 2) - 1),
-    }
-  end
-  local host = require("kova.chat").transcript_window()
-  if not host then
-    return nil
-  end
-  local width = vim.api.nvim_win_get_width(host) - 2
-  local room = vim.api.nvim_win_get_height(host) - 3
-  if width < 20 or room < 3 then
-    return nil
-  end
-  local most = math.max(1, math.floor(room * 0.8))
-  local height = math.max(1, math.min(height_in(width), most))
-  return {
-    relative = "win",
-    most = most,
-    win = host,
-    width = width,
-    height = height,
-    row = math.max(0, vim.api.nvim_win_get_height(host) - height - 3),
-    col = 0,
-  }
-end
-
----@param keys kova.CardKey[]
----@param focused boolean
-local function footer(keys, focused, sent, width)
-  local chunks = {}
-  local function add(chunk, hl)
-    table.insert(chunks, { chunk, hl })
-  end
-  if sent then
-    add(" answering… ", "KovaCardDim")
-  elseif not focused then
-    add((" %s answers "):format(config.get().keys.card[1] or ":Kova card"), "KovaCardBorderWaiting")
-  else
-    for _, key in ipairs(keys) do
-      if not key.silent then
-        local usable = armed and not key.locked
-        add(" " .. key.key, usable and "KovaCardKey" or "KovaCardDim")
-        add(" " .. key.label .. " ", usable and "Normal" or "KovaCardDim")
-      end
-    end
-    add(" q", "KovaCardKey")
-    add(" later ", "Normal")
-  end
-  local total = 0
-  for _, chunk in ipairs(chunks) do
-    total = total + vim.fn.strdisplaywidth(chunk[1])
-  end
-  if total > width then
-    for _, chunk in ipairs(chunks) do
-      chunk[1] = chunk[1]:gsub("^ (.-) $", " %1"):gsub("allow once", "once"):gsub("deny and say why", "deny…")
-        :gsub("reject and leave plan mode", "reject+exit"):gsub("open hidden lines", "open")
-    end
-  end
-  return chunks
-end
 
 local function unmap()
   for _, key in ipairs(mapped) do
@@ -319,7 +235,7 @@ function show(focus)
   local keys = module.keys(card, answer(card), function()
     show()
   end)
-  local place = geometry(focused, page.lines)
+  local place = layout.place(focused, page.lines)
   if not place then
     close_window()
     return changed()
@@ -343,7 +259,7 @@ function show(focus)
     border = config.get().card.border,
     title = { { title, "KovaCardTitle" } },
     title_pos = "left",
-    footer = footer(keys, focused, card.sent, place.width),
+    footer = layout.footer(keys, focused, armed, card.sent, place.width),
     footer_pos = "left",
     zindex = 60,
     focusable = true,
@@ -361,7 +277,7 @@ function show(focus)
   end
   vim.wo[win].wrap = true
   vim.wo[win].linebreak = true
-  vim.wo[win].foldcolumn = tostring(PADDING)
+  vim.wo[win].foldcolumn = tostring(layout.PADDING)
   local height = math.max(1, math.min(vim.api.nvim_win_text_height(win, {}).all, most))
   if height ~= place.height then
     place.row = math.max(0, place.row - (focused and math.floor((height - place.height) / 2) or height - place.height))

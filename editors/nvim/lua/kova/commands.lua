@@ -33,7 +33,7 @@ M.commands = {
     help = "send the prompt, or the given text, into the running turn",
     run = function(argument)
       if argument ~= "" then
-        return require("kova.chat").send("steer", { text = argument, parts = {} })
+        return require("kova.prompt").send("steer", { text = argument, parts = {} })
       end
       require("kova").steer()
     end,
@@ -119,7 +119,7 @@ function M.run(command)
       return require("kova").ask(command.args, { part })
     end
     require("kova").open()
-    return require("kova.chat").attach(part)
+    return require("kova.prompt").attach(part)
   end
   local word, argument = command.args:match("^(%S+)%s*(.*)$")
   if not word then

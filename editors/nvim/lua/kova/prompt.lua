@@ -1,0 +1,309 @@
+--- The prompt: what is typed, what is attached, what was said before, and sending it.
+--- Invariant: what was typed leaves the prompt only when the engine has taken it.
+local cards = require("kova.cards")
+local client = require("kova.client")
+local config = require("kova.config")
+local mentions = require("kova.mentions")
+local render = require("kova.render")
+local session = require("kova.session")
+local text = require("kova.text")
+
+local M = {}
+
+local ns = vim.api.nvim_create_namespace("kova.prompt")
+local prompt ---@type integer?
+local attachments = {} ---@type table[]
+local history = {} ---@type string[]
+local at = 0 ---@type integer place in the history, counted from its end; 0 = what is being written
+local draft = ""
+local sending ---@type { id: string, text: string }?
+local unsent ---@type { id: string, text: string, problem: string }?
+local counter = 0
+local flash ---@type { hl: string, line: string }? what was said last, for a while
+local flash_timer = assert(vim.uv.new_timer())
+local FLASH_MS = 8000
+
+local function bars()
+  require("kova.chat").refresh()
+end
+
+---@return string
+function M.text()
+  if not prompt or not vim.api.nvim_buf_is_valid(prompt) then
+    return ""
+  end
+  local lines = vim.api.nvim_buf_get_lines(prompt, 0, -1, false)
+  return (table.concat(lines, "\n"):gsub("%s+$", ""))
+end
+
+--- What stands over the prompt: attachments, the fate of what was sent, what was said last.
+---@param room integer
+---@return string
+function M.bar(room)
+  local parts = {}
+  local function add(hl, words)
+    local cut = room > 0 and text.line(words, room) or ""
+    if cut ~= "" then
+      room = room - vim.fn.strdisplaywidth(cut) - 2
+      table.insert(parts, ("%%#%s#%s"):format(hl, (cut:gsub("%%", "%%%%"))))
+    end
+  end
+  if sending then
+    add("KovaRunning", "sending…")
+  elseif unsent then
+    add("KovaError", "not sent: " .. unsent.problem)
+  end
+  for _, part in ipairs(attachments) do
+    add("KovaMention", render.part(part, client.root))
+  end
+  local queued = session.current and #session.current.queue or 0
+  if queued > 0 then
+    add("KovaBar", ("%d queued"):format(queued))
+  end
+  if flash and not unsent then
+    add(flash.hl, flash.line)
+  end
+  if #parts == 0 then
+    add("KovaBarDim", "prompt")
+  end
+  return " " .. table.concat(parts, "%#KovaBarDim#  ") .. "%#KovaBar#"
+end
+
+--- Say in an empty prompt what can be done.
+function M.hint()
+  if not prompt or not vim.api.nvim_buf_is_valid(prompt) then
+    return
+  end
+  vim.api.nvim_buf_clear_namespace(prompt, ns, 0, -1)
+  if M.text() == "" and vim.api.nvim_buf_line_count(prompt) == 1 then
+    local keys = config.get().keys
+    local hint = ("ask something; %s sends, @ mentions a file"):format(keys.send[1] or ":Kova send")
+    local s = session.current
+    if cards.count() > 0 then
+      hint = ("%s goes to the card that waits"):format(keys.card[1] or ":Kova card")
+    elseif s and s.state ~= "idle" then
+      hint = ("%s queues, %s steers, %s stops"):format(
+        keys.send[1] or ":Kova send",
+        keys.steer[1] or ":Kova steer",
+        keys.stop[1] or ":Kova stop"
+      )
+    end
+    vim.api.nvim_buf_set_extmark(prompt, ns, 0, 0, {
+      virt_text = { { hint, "KovaHint" } },
+      virt_text_pos = "overlay",
+    })
+  end
+end
+
+text.also = function(line, level)
+  local hl = level >= vim.log.levels.ERROR and "KovaError"
+    or level >= vim.log.levels.WARN and "KovaWaiting"
+    or "KovaBar"
+  flash = { hl = hl, line = (line:gsub("^Kova: ", "")) }
+  bars()
+  flash_timer:start(FLASH_MS, 0, vim.schedule_wrap(function()
+    flash = nil
+    bars()
+  end))
+end
+
+---@param content string
+function M.set(content)
+  local lines = vim.split(content, "\n", { plain = true })
+  vim.api.nvim_buf_set_lines(prompt, 0, -1, false, lines)
+  local win = require("kova.chat").prompt_window()
+  if win then
+    vim.api.nvim_win_set_cursor(win, { #lines, #lines[#lines] })
+  end
+  M.hint()
+end
+
+local function prompt_id()
+  counter = counter + 1
+  return vim.fn.sha256(("%d %d %d"):format(vim.fn.getpid(), vim.uv.hrtime(), counter)):sub(1, 24)
+end
+
+--- The engine has the prompt: what was typed since stays.
+---@param sent string
+local function taken(sent)
+  if vim.fn.pumvisible() == 1 then
+    vim.fn.complete(1, {})
+  end
+  local now = M.text()
+  if now == sent then
+    M.set("")
+  elseif now:sub(1, #sent) == sent then
+    M.set((now:sub(#sent + 1):gsub("^%s+", "")))
+  end
+  if history[#history] ~= sent and sent ~= "" then
+    table.insert(history, sent)
+  end
+  at = 0
+end
+
+--- Send the prompt, or the given text.
+---@param how "queue"|"steer"
+---@param given { text: string, parts: table[] }?
+function M.send(how, given)
+  if sending then
+    return
+  end
+  local content = given and given.text or M.text()
+  if content == "" and #attachments == 0 and not (given and #given.parts > 0) then
+    if cards.count() > 0 then
+      return cards.focus()
+    end
+    return
+  end
+  local attached = given and given.parts or attachments
+  local parts = mentions.parts(content)
+  vim.list_extend(parts, attached)
+  local id = unsent and unsent.text == content and unsent.id or prompt_id()
+  sending = { id = id, text = content }
+  unsent = nil
+  bars()
+  session.send(parts, id, how, function(problem)
+    sending = nil
+    if problem then
+      unsent = { id = id, text = content, problem = problem }
+      if given then
+        if M.text() == "" then
+          require("kova.chat").open()
+          M.set(content)
+        end
+        vim.list_extend(attachments, given.parts)
+      end
+    else
+      if not given then
+        attachments = {}
+        taken(content)
+      end
+      local win = require("kova.chat").transcript_window()
+      if win then
+        vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win)), 0 })
+      end
+    end
+    bars()
+  end)
+end
+
+--- Attach a part to the next prompt.
+---@param part table
+function M.attach(part)
+  table.insert(attachments, part)
+  bars()
+end
+
+function M.drop_attachments()
+  attachments = {}
+  bars()
+end
+
+---@param step integer 1 = older
+local function through_history(step)
+  if at == 0 then
+    draft = M.text()
+  end
+  local to = math.max(0, math.min(#history, at + step))
+  if to == at then
+    return
+  end
+  at = to
+  M.set(at == 0 and draft or history[#history - at + 1])
+end
+
+---@param key string
+---@param step integer
+local function arrow(key, step)
+  local bare = key == "<Up>" or key == "<Down>"
+  return function()
+    local line = vim.api.nvim_win_get_cursor(0)[1]
+    local edge = step > 0 and line == 1 or step < 0 and line == vim.api.nvim_buf_line_count(0)
+    if vim.fn.pumvisible() == 1 or (bare and not edge) then
+      vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
+    else
+      through_history(step)
+    end
+  end
+end
+
+---@param buf integer
+---@param modes string[]
+---@param keys string[]
+---@param run fun()
+---@param desc string
+function M.map(buf, modes, keys, run, desc)
+  for _, key in ipairs(keys) do
+    vim.keymap.set(modes, key, run, { buffer = buf, silent = true, nowait = true, desc = "Kova: " .. desc })
+  end
+end
+
+--- Set 'completeopt' for the prompt; before 0.11 it is global, so it is put back on leaving.
+function M.completion(enter)
+  if vim.fn.has("nvim-0.11") == 1 then
+    vim.bo[prompt].completeopt = "menuone,noinsert,popup"
+  elseif enter then
+    M.saved_completeopt = vim.o.completeopt
+    vim.o.completeopt = "menuone,noinsert"
+  elseif M.saved_completeopt then
+    vim.o.completeopt = M.saved_completeopt
+    M.saved_completeopt = nil
+  end
+end
+
+--- The buffer, made when first needed.
+---@return integer
+function M.buffer()
+  if prompt and vim.api.nvim_buf_is_valid(prompt) then
+    return prompt
+  end
+  local buf = vim.api.nvim_create_buf(false, true)
+  prompt = buf
+  vim.api.nvim_buf_set_name(buf, "kova://prompt")
+  vim.bo[buf].buftype = "nofile"
+  vim.bo[buf].bufhidden = "hide"
+  vim.bo[buf].swapfile = false
+  vim.bo[buf].filetype = "kova-prompt"
+  vim.bo[buf].completefunc = "v:lua.require'kova.mentions'.complete"
+  local keys = config.get().keys
+  local function queue()
+    M.send("queue")
+  end
+  local function steer()
+    M.send("steer")
+  end
+  M.map(buf, { "n" }, keys.send, queue, "send; wait in the queue while a turn runs")
+  M.map(buf, { "i" }, keys.send_insert, queue, "send; wait in the queue while a turn runs")
+  M.map(buf, { "n", "i" }, keys.steer, steer, "send into the running turn")
+  for _, key in ipairs(vim.list_extend({ "<Up>" }, keys.history_up)) do
+    M.map(buf, { "n", "i" }, { key }, arrow(key, 1), "earlier prompt")
+  end
+  for _, key in ipairs(vim.list_extend({ "<Down>" }, keys.history_down)) do
+    M.map(buf, { "n", "i" }, { key }, arrow(key, -1), "later prompt")
+  end
+  local group = vim.api.nvim_create_augroup("kova.prompt", {})
+  vim.api.nvim_create_autocmd({ "TextChanged", "TextChangedI", "TextChangedP" }, {
+    group = group,
+    buffer = buf,
+    callback = function(args)
+      if unsent and M.text() ~= unsent.text then
+        unsent = nil
+        bars()
+      end
+      M.hint()
+      if args.event ~= "TextChanged" then
+        mentions.offer()
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd({ "BufEnter", "BufLeave" }, {
+    group = group,
+    buffer = buf,
+    callback = function(args)
+      M.completion(args.event == "BufEnter")
+    end,
+  })
+  return buf
+end
+
+return M
