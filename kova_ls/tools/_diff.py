@@ -21,14 +21,16 @@ def unified(old: str, new: str, *, path: str, is_new: bool = False) -> str:
     """
     if old == new:
         return ""
-    before, after = _lines(old), _lines(new)
+    before, after = split_lines(old), split_lines(new)
     head = f"--- {'/dev/null' if is_new else f'a/{path}'}\n+++ b/{path}\n"
-    return head + "".join(_hunk(group, before, after) for group in _groups(_changes(before, after)))
+    return head + "".join(
+        _hunk(group, before, after) for group in _groups(line_changes(before, after))
+    )
 
 
 def shorten(diff: str, *, max_lines: int = 1_000, max_chars: int = 100_000) -> tuple[str, int]:
     """Return the diff's beginning within both limits and how many lines are left out."""
-    lines = _lines(diff)
+    lines = split_lines(diff)
     kept, size = 0, 0
     for line in lines[:max_lines]:
         size += len(line)
@@ -74,13 +76,15 @@ def counts(diff: str) -> tuple[int, int]:
     return added, removed
 
 
-def _lines(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
+    """Return the lines with their ends; only `\\n` ends one."""
     parts = text.split("\n")
     last = parts.pop()
     return [f"{part}\n" for part in parts] + ([last] if last else [])
 
 
-def _changes(before: list[str], after: list[str]) -> list[Opcode]:
+def line_changes(before: list[str], after: list[str]) -> list[Opcode]:
+    """Return opcodes as of `difflib` that lead from one list of lines to the other."""
     shorter = min(len(before), len(after))
     start = 0
     while start < shorter and before[start] == after[start]:
