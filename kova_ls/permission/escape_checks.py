@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kova_ls.permission.escape_words import CHECKS
 from kova_ls.permission.escapes import ESCAPES, Escape
 from kova_ls.permission.escapes_tools import TOOL_ESCAPES
-from kova_ls.permission.lexer import BRACE, DOLLAR, GLOB_FIRST, Word
+from kova_ls.permission.lexer import BRACE, DOLLAR, GLOB, GLOB_FIRST, Word
 from kova_ls.permission.programs import program_name
 
 
@@ -38,7 +38,9 @@ def find_escape(words: Sequence[Word]) -> str | None:
     if entry is None:
         return None
     for word in words[1:]:
-        if word.flags & (GLOB_FIRST | BRACE | DOLLAR):
+        if word.flags & (GLOB_FIRST | BRACE | DOLLAR) or (
+            word.flags & GLOB and word.value.startswith("-")
+        ):
             return (
                 f"`{name}` has options that write or run, and a word of the command is built by the"
                 " shell."

@@ -156,7 +156,7 @@ def _guard(text: str, command: SimpleCommand, *, has_moved: bool) -> Reason | No
 # -- the second reading -------------------------------------------------------------------------
 
 _Shape = tuple[list[list[tuple[int, int]]], list[str]]
-_RUN = re.compile(r"[A-Za-z0-9_./,:@%+-]{9,}+(?![=\[])")
+_RUN = re.compile(r"[A-Za-z0-9_./,:@%+-]{9,}")
 """Text with no meaning to any shell's lexer, longer than every keyword, and no variable's name."""
 
 
@@ -193,7 +193,7 @@ def _shorten(text: str) -> tuple[str, list[int], list[int]]:
     at = 0
     for match in _RUN.finditer(text):
         start, end = match.span()
-        if text[start:end].isdigit():
+        if text[end : end + 1] in ("=", "[") or text[start:end].isdigit():
             continue
         pieces.append(text[at : start + 1])
         pieces.append("_")

@@ -1,0 +1,72 @@
+import pytest
+
+from tests.support.permit import decide, facts
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sort -uo PWNED a.txt",
+        "sort --o=PWNED a.txt",
+        "sort -S1k --compress-prog ./x a",
+        "sort *.txt",
+        "sort $X",
+        "sort {-o,PWNED}",
+        "sort ?o",
+        "sort -*",
+        "sort --out[p]ut=x",
+        "sort '-'*",
+        "SORT -o x y",
+        "/usr/bin/sort -o x y",
+    ],
+)
+def test_an_option_that_writes_is_found_in_every_spelling(command: str) -> None:
+    program = command.split()[0]
+    assert decide(command, facts(f"{program} *")) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["sort -k2,2n -t : a", "sort 'a b'", 'sort "$X"', "sort a*", "sort -rnu a"],
+)
+def test_other_words_are_no_options(command: str) -> None:
+    assert decide(command, facts("sort *")) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git -c core.pager=./x log",
+        "git -C ../x log",
+        "git --exec-path=. log",
+        "git --git-dir=x log",
+        "git -p log",
+        "git --no-pager -c a=b log",
+        "git log --output=x",
+        "git grep -O x",
+        "git fetch 'ext::sh -c x'",
+        "git $SUB",
+    ],
+)
+def test_git_asks_for_options_that_run_programs_under_the_widest_rule(command: str) -> None:
+    assert decide(command, facts("git *")) == "ask"
+
+
+@pytest.mark.parametrize("command", ["git --no-pager log", "git --version", "git log", "git"])
+def test_git_with_harmless_options_is_allowed_by_a_wide_rule(command: str) -> None:
+    assert decide(command, facts("git *")) == "allow"
+
+
+def test_an_escape_inside_a_wrapper_asks() -> None:
+    given = facts("uv run pytest *")
+    assert decide("uv run pytest -q", given) == "allow"
+    assert decide("uv run pytest -c evil.ini", given) == "ask"
+    assert decide("uv run ruff check", given) == "ask"
+
+
+def test_a_value_that_stays_in_the_folder_is_no_escape() -> None:
+    given = facts("make *", "pytest *")
+    assert decide("make -C docs html", given) == "allow"
+    assert decide("make -C ../docs html", given) == "ask"
+    assert decide("make --directory=/x", given) == "ask"
+    assert decide("pytest --junitxml=~/.bashrc", given) == "ask"

@@ -1,0 +1,105 @@
+import shlex
+
+import pytest
+
+from kova_ls.permission.programs import (
+    DEVELOPMENT,
+    NEVER,
+    TAKES,
+    WRAPPERS,
+    Never,
+    Takes,
+    development_program,
+    make_rule,
+    never_reason,
+    program_name,
+)
+
+
+@pytest.mark.parametrize("entry", NEVER, ids=lambda entry: entry.reason)
+def test_every_never_entry_keeps_what_its_examples_say(entry: Never) -> None:
+    assert entry.examples
+    for command in entry.examples:
+        reason = never_reason(shlex.split(command))
+        assert reason is not None, command
+        assert entry.reason in reason
+        assert make_rule(shlex.split(command)) is None
+
+
+@pytest.mark.parametrize("entry", TAKES, ids=lambda entry: entry.reason)
+def test_every_sub_command_entry_keeps_what_its_examples_say(entry: Takes) -> None:
+    for command, rule in entry.examples:
+        assert make_rule(shlex.split(command)) == rule, command
+
+
+def test_no_program_is_listed_twice() -> None:
+    names = [name for entry in TAKES for name in entry.names.split()]
+    assert len(names) == len(set(names))
+    nevers = [name for entry in NEVER for name in entry.names.split()]
+    assert len(nevers) == len(set(nevers))
+
+
+LETTER = (
+    "node nodejs busybox dash ksh script bun deno bash sh zsh fish python python3 python3.12 perl"
+    " ruby php lua awk pwsh npx bunx uvx kova-ls ssh eval exec source . command builtin env xargs"
+    " parallel nohup nice timeout time watch stdbuf setsid flock sudo doas su rm rmdir unlink shred"
+    " cp mv find fd dd mkfs mkfs.ext4 chmod chown ln install tee truncate rsync scp kill pkill"
+    " killall"
+).split()
+PAIRS = (
+    "pipx run,pnpm dlx,yarn dlx,npm exec,npm x,uv run,docker run,docker exec,kubectl exec,"
+    "pnpm --silent dlx,pnpm -C a dlx,docker --context a run,uv --quiet run,kubectl -n a exec,"
+    "poetry run,bundle exec,pnpm exec,docker compose exec,docker compose -f a.yml run"
+).split(",")
+
+
+@pytest.mark.parametrize("name", LETTER)
+def test_interpreters_wrappers_and_destroyers_are_never_remembered(name: str) -> None:
+    for spelled in (name, f"/usr/bin/{name}", f"./{name}"):
+        assert never_reason([spelled, "x"]) is not None
+        assert make_rule([spelled, "x"]) is None
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_sub_commands_that_run_others_are_never_remembered(pair: str) -> None:
+    assert never_reason([*pair.split(), "x.py"]) is not None
+
+
+@pytest.mark.parametrize(("first", "second"), sorted(WRAPPERS))
+def test_a_wrapper_is_remembered_with_a_development_program_only(first: str, second: str) -> None:
+    assert never_reason([first, second]) is not None
+    assert never_reason([first, second, "x.py"]) is not None
+    assert never_reason([first, second, "--with", "pytest"]) is not None
+    assert never_reason([first, second, "./pytest"]) is not None
+    assert make_rule([first, second, "pytest", "-q"]) == f"{first} {second} pytest *"
+    assert development_program([first, second, "pytest"]) == 2
+
+
+def test_development_programs_are_no_interpreters() -> None:
+    assert not [name for name in DEVELOPMENT if never_reason([name])]
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        (["./gradlew", "test", "--info"], "./gradlew test *"),
+        (["./scripts/check.sh", "--fast"], "./scripts/check.sh *"),
+        (["catnip", "a.txt"], "catnip *"),
+        (["unknown", "look-alike"], "unknown look-alike *"),
+        (["git-log", "--oneline"], "git-log *"),
+        (["[", "-f", "a", "]"], "[ *"),
+        (["git"], None),
+        (["git", "HEAD"], None),
+        (["npm", "-v"], None),
+        (["a b", "c"], None),
+        (["-x"], None),
+    ],
+)
+def test_rules_keep_the_first_word_and_a_sub_command(words: list[str], rule: str | None) -> None:
+    assert make_rule(words) == rule
+
+
+def test_a_program_is_judged_by_the_last_part_of_its_path() -> None:
+    assert program_name("/bin/rm") == "rm"
+    assert program_name("curl.exe") == "curl"
+    assert never_reason(["RM", "x"]) is not None
