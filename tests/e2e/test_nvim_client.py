@@ -477,7 +477,8 @@ async def test_a_prompt_that_is_not_taken_stays(tmp_path: Path, workspace: Path)
         await nvim.wait(EMPTY)
         await nvim.input("precious words<C-s>")
         first = await engine.wait_for("kova/turn/start")
-        await nvim.wait("not sent: No model is configured.")
+        await nvim.wait("not sent; it stays here")
+        await nvim.wait("No model is configured.")
         await nvim.wait("precious words")
         del engine.answers["kova/turn/start"]
         await nvim.input("<Esc><CR>")
@@ -647,7 +648,7 @@ async def test_a_missing_server_is_a_designed_state(tmp_path: Path, workspace: P
         await nvim.wait("no-such-kova-ls was not found")
         await nvim.wait(":checkhealth kova  says what is wrong")
         await nvim.input("words<C-s>")
-        await nvim.wait("not sent:")
+        await nvim.wait("not sent; it stays here")
         await nvim.wait("words")
 
 

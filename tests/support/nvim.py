@@ -5,7 +5,6 @@ Invariant: waits for what the screen or the editor shows, never for time to pass
 
 import asyncio
 import contextlib
-import html
 import itertools
 import os
 from collections.abc import AsyncIterator, Callable
@@ -93,36 +92,27 @@ class Grid:
     def text(self) -> str:
         return "\n".join(self.lines)
 
-    def html(self, title: str = "Neovim") -> str:
-        """The screen as a page that a browser draws like a terminal."""
-        fg, bg = self.colours
-        body: list[str] = []
+    def dump(self) -> dict[str, Any]:
+        """The screen with its colours, for `draw_grid.py`."""
+        rows: list[list[tuple[str, str, str, str]]] = []
         for row in self.cells:
-            for attribute, run in itertools.groupby(row, key=lambda cell: cell[1]):
-                chars = html.escape("".join(char for char, _ in run))
-                body.append(f'<span style="{self._style(attribute)}">{chars}</span>')
-            body.append("\n")
-        return (
-            f"<!doctype html><meta charset=utf-8><title>{html.escape(title)}</title>"
-            f"<style>body{{margin:0;padding:12px;background:#{bg:06x};color:#{fg:06x};"
-            "display:inline-block}pre{margin:0;font:15px/1.2 'DejaVu Sans Mono',monospace}"
-            "span{display:inline-block;height:1.2em;vertical-align:top}</style>"
-            f"<pre>{''.join(body)}</pre>"
-        )
+            rows.append([(char or " ", *self._look(attribute)) for char, attribute in row])
+        cursor = self.cells[self.cursor[0]][self.cursor[1]]
+        fg, bg, style = self._look(cursor[1])
+        rows[self.cursor[0]][self.cursor[1]] = (cursor[0] or " ", bg, fg, style)
+        return {
+            "background": f"#{self.colours[1]:06x}",
+            "rows": rows,
+            "chars": "".join(sorted({char for row in self.cells for char, _ in row if char})),
+        }
 
-    def _style(self, attribute: int) -> str:
+    def _look(self, attribute: int) -> tuple[str, str, str]:
         look = self.attributes.get(attribute, {})
         fg, bg = look.get("foreground", self.colours[0]), look.get("background", self.colours[1])
         if look.get("reverse"):
             fg, bg = bg, fg
-        style = f"color:#{fg:06x};background:#{bg:06x}"
-        if look.get("bold"):
-            style += ";font-weight:bold"
-        if look.get("italic"):
-            style += ";font-style:italic"
-        if look.get("underline"):
-            style += ";text-decoration:underline"
-        return style
+        style = "".join(name[0] for name in ("bold", "italic", "underline") if look.get(name))
+        return f"#{fg:06x}", f"#{bg:06x}", style
 
 
 class Nvim:

@@ -74,11 +74,11 @@ function M.footer(keys, focused, armed, sent, width)
       if not key.silent then
         local usable = armed and not key.locked
         add(" " .. key.key, usable and "KovaCardKey" or "KovaCardDim")
-        add(" " .. key.label .. " ", usable and "Normal" or "KovaCardDim")
+        add(" " .. key.label .. " ", usable and "NormalFloat" or "KovaCardDim")
       end
     end
     add(" q", "KovaCardKey")
-    add(" later ", "Normal")
+    add(" later ", "NormalFloat")
   end
   local total = 0
   for _, chunk in ipairs(chunks) do

@@ -211,6 +211,7 @@ local function buffer()
     return buf
   end
   buf = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_name(buf, "kova://card")
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].filetype = "kova-card"
   vim.bo[buf].undolevels = -1
@@ -284,8 +285,8 @@ function show(focus)
     place.height = height
     vim.api.nvim_win_set_config(win, place)
   end
-  vim.wo[win].winhighlight = focused and "FloatBorder:KovaCardBorder,NormalFloat:Normal,FoldColumn:Normal"
-    or "FloatBorder:KovaCardBorderWaiting,NormalFloat:Normal,FoldColumn:Normal"
+  vim.wo[win].winhighlight = focused and "FloatBorder:KovaCardBorder,FoldColumn:NormalFloat"
+    or "FloatBorder:KovaCardBorderWaiting,FoldColumn:NormalFloat"
   vim.wo[win].cursorline = focused and card.kind == "question"
   if fresh then
     vim.api.nvim_win_set_cursor(win, { page.first or 1, 0 })

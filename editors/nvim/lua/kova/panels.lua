@@ -33,8 +33,12 @@ end
 --- Show a buffer in the panel window: one per tab, made when first needed.
 ---@param buf integer
 ---@param focus boolean
+---@param wide boolean? over the whole width
 ---@return integer win
-local function show(buf, focus)
+local function show(buf, focus, wide)
+  if focus then
+    vim.cmd.stopinsert()
+  end
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
     if vim.api.nvim_win_get_buf(win) == buf and not require("kova.chat").is_kova_window(win) then
       if focus then
@@ -53,8 +57,8 @@ local function show(buf, focus)
   if target and not vim.bo[vim.api.nvim_win_get_buf(target)].modified then
     vim.api.nvim_win_set_buf(target, buf)
   else
-    local beside = own_window()
-    target = vim.api.nvim_open_win(buf, false, { split = beside and "below" or "left", win = beside or -1 })
+    local beside = not wide and own_window() or nil
+    target = vim.api.nvim_open_win(buf, false, { split = (beside or wide) and "below" or "left", win = beside or -1 })
     vim.w[target].kova_panel = true
     vim.wo[target].winbar = ""
   end
@@ -130,7 +134,8 @@ end
 ---@param lines string[]
 ---@param filetype string
 ---@param focus boolean
-local function show_text(id, title, lines, filetype, focus)
+---@param wide boolean?
+local function show_text(id, title, lines, filetype, focus, wide)
   local buf = panels[id]
   if not buf or not vim.api.nvim_buf_is_valid(buf) then
     buf = vim.api.nvim_create_buf(false, true)
@@ -147,9 +152,11 @@ local function show_text(id, title, lines, filetype, focus)
   if vim.bo[buf].filetype ~= filetype then
     vim.bo[buf].filetype = filetype
   end
-  local win = show(buf, focus)
+  local win = show(buf, focus, wide)
+  vim.wo[win].number = false
+  vim.wo[win].relativenumber = false
   vim.wo[win].winbar = " " .. text.line(title, 80):gsub("%%", "%%%%") .. "%=q closes "
-  vim.wo[win].wrap = filetype ~= "kova-table"
+  vim.wo[win].wrap = true
   return win
 end
 
@@ -292,7 +299,7 @@ function M.loop(focus)
     if problem then
       return text.say("Kova: " .. problem, vim.log.levels.ERROR)
     end
-    local win = show_text("loop", "Inside the turn", M.loop_lines(loop), "markdown", focus or false)
+    local win = show_text("loop", "Inside the turn", M.loop_lines(loop), "markdown", focus or false, true)
     vim.wo[win].wrap = false
   end)
 end

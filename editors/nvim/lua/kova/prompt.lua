@@ -51,7 +51,7 @@ function M.bar(room)
   if sending then
     add("KovaRunning", "sending…")
   elseif unsent then
-    add("KovaError", "not sent: " .. unsent.problem)
+    add("KovaError", "not sent; it stays here")
   end
   for _, part in ipairs(attachments) do
     add("KovaMention", render.part(part, client.root))
@@ -75,6 +75,17 @@ function M.hint()
     return
   end
   vim.api.nvim_buf_clear_namespace(prompt, ns, 0, -1)
+  local win = require("kova.chat").prompt_window()
+  if unsent and win then
+    local room = math.max(vim.api.nvim_win_get_width(win) - 4, 20)
+    local lines, rest = {}, text.line(unsent.problem)
+    while rest ~= "" and #lines < 12 do
+      table.insert(lines, { { vim.fn.strcharpart(rest, 0, room), "KovaError" } })
+      rest = vim.fn.strcharpart(rest, room)
+    end
+    local last = vim.api.nvim_buf_line_count(prompt) - 1
+    vim.api.nvim_buf_set_extmark(prompt, ns, last, 0, { virt_lines = lines })
+  end
   if M.text() == "" and vim.api.nvim_buf_line_count(prompt) == 1 then
     local keys = config.get().keys
     local hint = ("ask something; %s sends, @ mentions a file"):format(keys.send[1] or ":Kova send")

@@ -99,6 +99,15 @@ local function follow(following)
   for _, win in ipairs(following) do
     if vim.api.nvim_win_is_valid(win) then
       pcall(vim.api.nvim_win_set_cursor, win, { last, 0 })
+      local top = vim.fn.line("w0", win)
+      if top > 1 then -- folding may have left empty room below
+        local shown = vim.api.nvim_win_text_height(win, { start_row = top - 1 }).all
+        if shown < vim.api.nvim_win_get_height(win) - 1 then
+          vim.api.nvim_win_call(win, function()
+            vim.cmd("silent! keepjumps normal! zb")
+          end)
+        end
+      end
     end
   end
 end
