@@ -3,16 +3,18 @@
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kova_ls.engine.grant_set import Proposal, visible
 from kova_ls.engine.workspace import resolve
 from kova_ls.permission.adjudicate import adjudicate
 from kova_ls.permission.effects import Effect, RunCommand
-from kova_ls.permission.facts import Call, Facts, Root, Ruling
+from kova_ls.permission.facts import Call, Facts, Root, Rule, Ruling
 from kova_ls.tools._base import ResolvedPath, Tool
-from kova_ls.vocabulary import RootSource
+from kova_ls.values import Reason
+from kova_ls.vocabulary import ApprovalLevel, Decision, RootSource
 
 if TYPE_CHECKING:
     from kova_ls.engine.session import Session
@@ -69,14 +71,13 @@ def facts(session: "Session", effects: Sequence[Effect] = ()) -> Facts:
         allow=grants.allow,
         deny=grants.deny,
         strict_redirects=grants.strict_redirects,
-        plan_path=os.path.realpath(session.plan_path),
+        plan_path=session.plan_path,
         home=engine.places.home,
         kova_home=engine.places.kova_home,
         data_dir=engine.places.data_dir,
         runtime_dir=engine.places.runtime_dir,
         path_dirs=engine.path_dirs(env.get("PATH", "")),
         case_folds=sys.platform in ("darwin", "win32"),
-        proposals=tuple(proposal.sentence for proposal in grants.proposals),
         git_dirs_ok=not any(isinstance(effect, RunCommand) for effect in effects)
         or git_dir_is_own(workspace),
     )
@@ -86,7 +87,68 @@ def judge(session: "Session", tool: Tool, args: Any) -> tuple[Call, Ruling]:
     """Say what the gates say of a call now. Raises: ToolError for a path that cannot be."""
     effects: list[Effect] = tool.effects(args, resolver(session))
     call = Call(tool.name, tuple(effects), tool.aliases)
-    return call, adjudicate(call, facts(session, effects))
+    engine = session.engine
+    engine.commands.settle()
+    known = facts(session, effects)
+    ruling = adjudicate(call, known)
+    if ruling.decision is Decision.ALLOW and known.level is not ApprovalLevel.AUTO:
+        ruling = _with_changed(ruling, engine.programs.changed_in(effects))
+    if ruling.decision is Decision.ASK:
+        wishes = engine.grants.load(known.workspace).proposals
+        ruling = replace(ruling, notices=(*ruling.notices, *relevant(call, known, ruling, wishes)))
+    return call, ruling
+
+
+def relevant(
+    call: Call, known: Facts, ruling: Ruling, wishes: Sequence[Proposal]
+) -> tuple[str, ...]:
+    """Return the sentences of the proposals that, accepted, would change this ruling."""
+    if known.level is ApprovalLevel.ASK:
+        return ()  # nothing that a file grants applies
+    possible = [wish for wish in wishes if wish.refusal is None]
+    return tuple(dict.fromkeys(wish.sentence for wish in _changing(call, known, ruling, possible)))
+
+
+def _changing(
+    call: Call, known: Facts, ruling: Ruling, wishes: Sequence[Proposal]
+) -> Sequence[Proposal]:
+    # By halves: a project may ask for thousands of things.
+    if not wishes or _accepted(call, known, wishes) == (ruling.decision, ruling.reasons):
+        return ()
+    if len(wishes) == 1:
+        return wishes
+    half = len(wishes) // 2
+    return [
+        *_changing(call, known, ruling, wishes[:half]),
+        *_changing(call, known, ruling, wishes[half:]),
+    ]
+
+
+def _accepted(
+    call: Call, known: Facts, wishes: Sequence[Proposal]
+) -> tuple[Decision, tuple[Reason, ...]]:
+    local = RootSource.LOCAL
+    roots = [Root(wish.leads_to, local) for wish in wishes if wish.leads_to is not None]
+    then = replace(
+        known,
+        allow=(*known.allow, *(Rule(wish.value, local) for wish in wishes if wish.kind == "allow")),
+        deny=(*known.deny, *(Rule(wish.value, local) for wish in wishes if wish.kind == "deny")),
+        roots=(*known.roots, *roots),
+    )
+    ruling = adjudicate(call, then)
+    return ruling.decision, ruling.reasons
+
+
+def _with_changed(ruling: Ruling, programs: Sequence[str]) -> Ruling:
+    """Let a command ask whose program the agent changed after the rule for it was given."""
+    if not programs:
+        return ruling
+    why = Reason(
+        code="changed_program",
+        text=f"The agent changed {', '.join(map(visible, programs))} after the rule for it was "
+        "given. Look at it; remembering the rule again makes it hold for what the file is now.",
+    )
+    return replace(ruling, decision=Decision.ASK, reasons=(why,))
 
 
 def git_dir_is_own(workspace: str | None) -> bool:
