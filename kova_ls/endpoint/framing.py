@@ -73,7 +73,11 @@ def parse(body: bytes) -> Any:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
         # Lone surrogates and numbers beyond 64 bits are legal JSON that orjson refuses.
-        return json.loads(body)
+        return json.loads(body, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
 
 
 def dump(value: Any) -> bytes:

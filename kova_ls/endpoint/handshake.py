@@ -86,8 +86,11 @@ def answer(server_id: str) -> dict[str, Any]:
 
 def local_path(uri: str) -> str | None:
     """Return the resolved path of a `file:` URI; None for any other."""
-    parts = urlsplit(uri)
-    return os.path.realpath(unquote(parts.path)) if parts.scheme == "file" else None
+    try:
+        parts = urlsplit(uri)
+        return os.path.realpath(unquote(parts.path)) if parts.scheme == "file" else None
+    except ValueError:  # no URI at all, or a NUL in it
+        return None
 
 
 def _folder_uris(params: Any) -> tuple[str, ...]:
@@ -96,7 +99,7 @@ def _folder_uris(params: Any) -> tuple[str, ...]:
     root = dig(params, "rootUri")
     if not uris and isinstance(root, str):
         uris = [root]
-    return tuple(uri for uri in uris if urlsplit(uri).scheme == "file")
+    return tuple(uri for uri in uris if local_path(uri) is not None)
 
 
 def dig(value: Any, *names: str) -> Any:

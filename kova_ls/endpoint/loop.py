@@ -10,6 +10,7 @@ from kova_ls.protocol.turn import LoopCall, LoopReadResult, LoopStep
 from kova_ls.values import ReplyItem, ToolCallItem, Usage
 from kova_ls.vocabulary import ItemStatus, StopReason
 
+_MAX_BYTES = 200_000
 _BECAUSE = {
     StopReason.DONE: "The model asked for no more tools.",
     StopReason.INTERRUPTED: "The person stopped it.",
@@ -67,11 +68,21 @@ def loop_of(session: Session, turn_id: str | None) -> LoopReadResult:
                 pass
     return LoopReadResult(
         turn_id=turn_id,
-        steps=tuple(map(_loop_step, steps)),
+        steps=_latest(tuple(map(_loop_step, steps))),
         stop_reason=finished.stop_reason if finished else None,
         stopped_because=_because(session, finished),
         error=finished.error if finished else None,
     )
+
+
+def _latest(steps: tuple[LoopStep, ...]) -> tuple[LoopStep, ...]:
+    """Return the last steps that fit into one message; their numbers say what is left out."""
+    room = _MAX_BYTES
+    for index in range(len(steps) - 1, -1, -1):
+        room -= len(steps[index].model_dump_json(by_alias=True).encode())
+        if room < 0 and index < len(steps) - 1:
+            return steps[index + 1 :]
+    return steps
 
 
 def _because(session: Session, finished: r.TurnCompleted | None) -> str:

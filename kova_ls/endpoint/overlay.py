@@ -1,39 +1,59 @@
 """The editor's open documents, as text sync tells them.
 
-Lines end at `\\n` only: pygls' own documents also break at form feed and U+2028, and one change
-after such a character would corrupt the text.
-Invariant: positions are UTF-16 code units on the wire and code points here.
+Invariant: a document's text is the editor's text, whatever characters it holds.
 """
 
-from collections.abc import Iterable
-from typing import Any, Literal
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from stat import S_ISREG
+from typing import Any
 
 from kova_ls.endpoint.handshake import local_path
+from kova_ls.endpoint.text_edits import apply_change, offset_of
 from kova_ls.engine.workspace import Document, is_below
+
+__all__ = ["Overlay", "apply_change", "offset_of"]
+
+_FORM_BYTES = 8
+"""By how much a file may differ in size when it differs in byte order mark and last newline."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A document, and what is known of who changes it."""
+
+    uri: str
+    document: Document
+    typed_at: float = float("-inf")
+    """When a change came that was not ours."""
+    expected: frozenset[str] = frozenset()
+    """Texts that our own edits lead to."""
+    is_saving: bool = False
+    """Changes that come now are a formatter's."""
 
 
 class Overlay:
     """Open documents by resolved path."""
 
-    def __init__(self) -> None:
-        self._documents: dict[str, Document] = {}
-        self._uris: dict[str, str] = {}
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._open: dict[str, _Open] = {}
+        self._paths: dict[str, str] = {}
+        """URI, in the editor's own spelling -> path."""
+        self._waiting: set[asyncio.Future[None]] = set()
 
     def get(self, path: str) -> Document | None:
         """Return the document open under a resolved path."""
-        return self._documents.get(path)
+        known = self._open.get(path)
+        return known.document if known is not None else None
 
     def below(self, tree: str) -> Iterable[Document]:
         """Return the open documents at or below a resolved path."""
-        return [doc for path, doc in self._documents.items() if is_below(path, tree)]
-
-    async def replace(
-        self, document: Document, text: str
-    ) -> Literal["done", "stale", "unavailable"]:
-        """Say that edits do not go through the editor yet: the disk path is taken."""
-        del text
-        now = self._documents.get(document.path)
-        return "unavailable" if now is not None and now.text == document.text else "stale"
+        return [known.document for path, known in self._open.items() if is_below(path, tree)]
 
     # -- text sync ------------------------------------------------------------------------------
 
@@ -43,74 +63,97 @@ class Overlay:
         if path is None:
             return
         text = str(document["text"])
-        self._uris[document["uri"]] = path
-        self._documents[path] = Document(
-            path, text, int(document.get("version") or 0), not _is_on_disk(path, text)
+        version = int(document.get("version") or 0)
+        self._paths[document["uri"]] = path
+        self._open[path] = _Open(
+            document["uri"], Document(path, text, version, not _is_on_disk(path, text))
         )
+        self._tell()
 
     def changed(self, uri: str, version: int | None, changes: list[dict[str, Any]]) -> None:
         """Take `textDocument/didChange`."""
-        path = self._uris.get(uri)
-        known = self._documents.get(path) if path is not None else None
+        known = self._of(uri)
         if known is None:
             return
-        text = known.text
+        text = known.document.text
         for change in changes:
             text = apply_change(text, change)
-        self._documents[known.path] = Document(known.path, text, version or 0, True)
+        if text not in known.expected and not known.is_saving:
+            known.typed_at = self._clock()
+        path = known.document.path
+        # An editor that reads a file anew tells it as any other change.
+        is_dirty = not (_may_be_on_disk(path, text) and _is_on_disk(path, text))
+        known.document = Document(path, text, version or 0, is_dirty)
+        self._tell()
 
     def saved(self, uri: str, text: str | None) -> None:
         """Take `textDocument/didSave`."""
-        path = self._uris.get(uri)
-        known = self._documents.get(path) if path is not None else None
+        known = self._of(uri)
         if known is not None:
-            self._documents[known.path] = Document(
-                known.path, known.text if text is None else text, known.version, False
-            )
+            old = known.document
+            known.document = replace(old, text=old.text if text is None else text, is_dirty=False)
+            self._tell()
 
     def closed(self, uri: str) -> None:
         """Take `textDocument/didClose`."""
-        path = self._uris.pop(uri, None)
+        path = self._paths.pop(uri, None)
         if path is not None:
-            self._documents.pop(path, None)
+            self._open.pop(path, None)
+            self._tell()
+
+    def dirtied(self, uri: str, *, is_dirty: bool) -> None:
+        """Take `kova/editor/documentChanged`."""
+        known = self._of(uri)
+        if known is not None:
+            known.document = replace(known.document, is_dirty=is_dirty)
+            self._tell()
+
+    # -- waiting for text sync --------------------------------------------------------------------
+
+    async def until(self, holds: Callable[[], bool], wait_s: float) -> bool:
+        """Wait until something holds after a message of text sync; False when it did not."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                while not holds():
+                    await self._news()
+        return holds()
+
+    async def _news(self) -> None:
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.add(future)
+        try:
+            await future
+        finally:
+            self._waiting.discard(future)
+
+    def _tell(self) -> None:
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
+
+    def _of(self, uri: str) -> _Open | None:
+        path = self._paths.get(uri)
+        return self._open.get(path) if path is not None else None
 
 
-def apply_change(text: str, change: dict[str, Any]) -> str:
-    """Return the text after one content change of LSP."""
-    span = change.get("range")
-    if span is None:
-        return str(change["text"])
-    start = offset_of(text, span["start"]["line"], span["start"]["character"])
-    end = offset_of(text, span["end"]["line"], span["end"]["character"])
-    return text[:start] + str(change["text"]) + text[max(start, end) :]
-
-
-def offset_of(text: str, line: int, character: int) -> int:
-    """Return the code point offset of a position, clamped to its line and to the text."""
-    start = 0
-    for _ in range(line):
-        stop = text.find("\n", start)
-        if stop < 0:
-            return len(text)
-        start = stop + 1
-    stop = text.find("\n", start)
-    end = len(text) if stop < 0 else stop
-    if text.isascii():
-        return min(start + character, end)
-    units = 0
-    for index in range(start, end):
-        if units >= character:
-            return index
-        units += 2 if ord(text[index]) > 0xFFFF else 1
-    return end
+def _may_be_on_disk(path: str, text: str) -> bool:
+    """Say whether the file is about as long as the text, which is cheap to know."""
+    try:
+        size = os.stat(path).st_size
+    except OSError:
+        return False
+    length = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return abs(size - length) <= _FORM_BYTES + text.count("\n") * ("\r" not in text)
 
 
 def _is_on_disk(path: str, text: str) -> bool:
     """Say whether the file holds the text, line ends and a final newline aside."""
     try:
+        if not S_ISREG(os.stat(path).st_mode):
+            return False
         with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
             disk = file.read(len(text) * 4 + 16)
-    except OSError:
+    except (OSError, ValueError):
         return False
     return _plain(disk) == _plain(text)
 

@@ -31,14 +31,7 @@ def snapshot(session: Session, *, with_items: bool = True) -> SessionSnapshot:
     items: list[r.Item] = []
     before: int | None = None
     if with_items:
-        items, before = session.items(None, _PAGE_ITEMS)
-        room = _PAGE_BYTES
-        for index in range(len(items) - 1, -1, -1):
-            room -= len(items[index].model_dump_json())
-            if room < 0 and index < len(items) - 1:
-                cut = index + 1
-                items, before = session.items(None, len(items) - cut)
-                break
+        items, before = items_page(session, None, _PAGE_ITEMS)
     granted = session.engine.grants.load(session.engine.path_of(state.workspace))
     return SessionSnapshot(
         session_id=state.session_id,
@@ -63,6 +56,19 @@ def snapshot(session: Session, *, with_items: bool = True) -> SessionSnapshot:
         watermark=Cursor(epoch=state.epoch, seq=session.journal.seq),
         notices=granted.problems,
     )
+
+
+def items_page(
+    session: Session, before_seq: int | None, limit: int
+) -> tuple[list[r.Item], int | None]:
+    """Return a page of items, oldest first; fewer than `limit` when they are large."""
+    items, earlier = session.items(before_seq, limit)
+    room = _PAGE_BYTES
+    for index in range(len(items) - 1, -1, -1):
+        room -= len(items[index].model_dump_json())
+        if room < 0 and index < len(items) - 1:
+            return session.items(before_seq, len(items) - index - 1)
+    return items, earlier
 
 
 def events_page(session: Session, cursor: Cursor | None, detail: Detail) -> EventPage:

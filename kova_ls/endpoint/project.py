@@ -35,7 +35,7 @@ def payload_of(record: r.Record) -> bytes:
 def bounded(
     value: Value, excluded: set[str] | None = None, limit: int = MAX_PAYLOAD_BYTES
 ) -> bytes:
-    """Return JSON of a wire value, with long texts cut until it fits."""
+    """Return JSON of a wire value, with long texts, then long lists, cut until it fits."""
     body = value.model_dump_json(by_alias=True, exclude_none=True, exclude=excluded).encode()
     if len(body) <= limit:
         return body
@@ -44,6 +44,10 @@ def bounded(
     while len(body) > limit and longest > 50:
         body = orjson.dumps(_cut(raw, longest))
         longest //= 2
+    most = 4_096
+    while len(body) > limit and most > 4:
+        body = orjson.dumps(_thin(_cut(raw, longest), most))
+        most //= 2
     return body
 
 
@@ -57,6 +61,28 @@ def _cut(value: Any, longest: int) -> Any:
         return {key: _cut(child, longest) for key, child in fields.items()}
     if isinstance(value, list):
         return [_cut(child, longest) for child in cast(list[Any], value)]
+    return value
+
+
+_MODEL_FIELDS = 40
+"""No shape of ours has more fields: an object with more of them is someone's free JSON."""
+
+
+def _thin(value: Any, most: int) -> Any:
+    """Keep the first entries of long lists and of free objects, and say how many are left out."""
+    if isinstance(value, dict):
+        fields = cast(dict[str, Any], value)
+        kept = list(fields)[: max(most, _MODEL_FIELDS)]
+        thin = {key[:200]: _thin(fields[key], most) for key in kept}
+        if len(kept) < len(fields):
+            thin["…"] = f"{len(fields) - len(kept):,} more"
+        return thin
+    if isinstance(value, list):
+        entries = cast(list[Any], value)
+        thinned = [_thin(child, most) for child in entries[:most]]
+        if len(entries) > most and not isinstance(entries[0], dict | list):
+            thinned.append(f"… {len(entries) - most:,} more")
+        return thinned
     return value
 
 

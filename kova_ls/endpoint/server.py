@@ -144,7 +144,7 @@ class EditorEndpoint(asyncio.Protocol):
         elif not self.is_initialized:
             if "id" in message:
                 self.write(framing.error(request_id, -32002, "Send `initialize` first."))
-        elif self._waiting or not self.hub.is_loaded:
+        elif self._waiting or self.overlays is None:
             self._waiting.append(message)
         else:
             self._dispatch(method, message)
@@ -188,12 +188,27 @@ class EditorEndpoint(asyncio.Protocol):
             return
         from kova_ls.endpoint.overlay import Overlay
 
-        self.overlays = Overlay()
         self.id = self.id or token_hex(8)
-        self.engine.attached(self)
+        try:
+            self.engine.attached(self)
+        except Exception as error:  # noqa: BLE001 - what waited is answered with it
+            self._refuse_waiting(error)
+            return
+        self.overlays = Overlay()
         while self._waiting:
             message = self._waiting.popleft()
             self._dispatch(message["method"], message)
+
+    def _refuse_waiting(self, error: Exception) -> None:
+        """Answer what waited for an engine that cannot be loaded, and end the connection."""
+        from kova_ls.endpoint.answer import failed
+
+        while self._waiting:
+            message = self._waiting.popleft()
+            if "id" in message:
+                self.write(failed(message["id"], error))
+        self.show_message(f"The engine cannot be loaded: {error}.")
+        self.close()
 
     # -- requests and notifications -----------------------------------------------------------------
 
@@ -204,7 +219,7 @@ class EditorEndpoint(asyncio.Protocol):
                 self._notified(
                     method, cast(dict[str, Any], params) if isinstance(params, dict) else {}
                 )
-            except (KeyError, TypeError, ValueError, IndexError) as error:
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
                 _log.warning("notification %s was malformed: %r", method, error)
             return
         request_id = message["id"]

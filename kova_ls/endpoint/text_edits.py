@@ -76,7 +76,7 @@ def offset_of(text: str, line: int, character: int) -> int:
     stop = text.find("\n", start)
     end = len(text) if stop < 0 else stop
     if text.isascii():
-        return min(start + character, end)
+        return min(start + max(character, 0), end)
     units = 0
     for index in range(start, end):
         if units >= character:

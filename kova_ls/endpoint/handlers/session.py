@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kova_ls.endpoint.handlers._table import acting, handles, session_of
-from kova_ls.endpoint.paging import events_page, snapshot
+from kova_ls.endpoint.paging import events_page, items_page, snapshot
 from kova_ls.engine import Session
 from kova_ls.engine.engine import not_trusted
 from kova_ls.engine.judge import workspace_path
@@ -96,7 +96,7 @@ def session_detach(endpoint: "EditorEndpoint", params: ps.SessionRef) -> WireMod
 def session_read(endpoint: "EditorEndpoint", params: ps.SessionReadParams) -> WireModel:
     """Return older items, newest first."""
     session = session_of(endpoint, params.session_id)
-    items, before = session.items(params.before, params.limit)
+    items, before = items_page(session, params.before, params.limit)
     return ps.SessionReadResult(items=tuple(reversed(items)), before=before)
 
 

@@ -1,0 +1,128 @@
+"""Open documents, as an editor has them."""
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kova_ls.endpoint.overlay import Overlay, apply_change, offset_of
+
+PIECES = st.lists(
+    st.sampled_from(["a", "b\n", "\r\n", "\n", "\f", "\u2028", "\x85", "\v", "😀", "é", "𝒳y", "\r"])
+).map("".join)
+
+
+class Client:
+    """How an editor holds a text: lines that end at `\\n`, columns in UTF-16 units."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def position(self, offset):
+        before = self.text[:offset]
+        line = before.count("\n")
+        start = before.rfind("\n") + 1
+        units = len(before[start:].encode("utf-16-le")) // 2
+        return {"line": line, "character": units}
+
+    def edit(self, start, end, new):
+        start, end = sorted((start % (len(self.text) + 1), end % (len(self.text) + 1)))
+        change = {
+            "range": {"start": self.position(start), "end": self.position(end)},
+            "text": new,
+        }
+        self.text = self.text[:start] + new + self.text[end:]
+        return change
+
+
+EDITS = st.lists(st.tuples(st.integers(0, 999), st.integers(0, 999), PIECES), max_size=8)
+
+
+@given(PIECES, EDITS)
+def test_any_edits_give_the_editors_text(text, edits):
+    client = Client(text)
+    for start, end, new in edits:
+        text = apply_change(text, client.edit(start, end, new))
+        assert text == client.text
+
+
+@given(PIECES, st.lists(EDITS, max_size=3))
+def test_documents_follow_the_editor_message_by_message(text, messages):
+    overlay, client = Overlay(), Client(text)
+    uri, path = "file:///nowhere/a.txt", "/nowhere/a.txt"
+    overlay.opened({"uri": uri, "version": 1, "text": text})
+    for version, edits in enumerate(messages, 2):
+        overlay.changed(uri, version, [client.edit(*edit) for edit in edits])
+        document = overlay.get(path)
+        assert document is not None
+        assert (document.text, document.version) == (client.text, version)
+
+
+@pytest.mark.parametrize(
+    ("line", "character", "offset"),
+    [(0, 0, 0), (0, 1, 2), (0, 2, 2), (0, 3, 3), (0, 99, 3), (1, 1, 5), (9, 9, 5), (0, -4, 0)],
+)
+def test_positions_are_clamped_and_pairs_are_not_cut(line, character, offset):
+    text = "😀x\nb"
+    # Inside the pair is after it, as one of the editors moves it.
+    expected = {2: 1, 3: 2, 5: 4}.get(offset, offset)
+    assert offset_of(text, line, character) == expected
+
+
+def test_positions_in_plain_text_are_clamped_too():
+    assert [offset_of("ab\ncd", *at) for at in [(0, 1), (0, 9), (1, 9), (5, 0), (1, -3)]] == [
+        1,
+        2,
+        5,
+        5,
+        3,
+    ]
+
+
+def test_a_change_without_a_range_is_the_whole_text():
+    assert apply_change("old", {"text": "new"}) == "new"
+
+
+def test_a_document_that_is_on_the_disk_is_clean(tmp_path):
+    overlay, path = Overlay(), tmp_path / "a.txt"
+    path.write_bytes(b"\xef\xbb\xbfone\r\ntwo")
+    for text, is_dirty in [("one\ntwo\n", False), ("one\r\ntwo", False), ("other", True)]:
+        overlay.opened({"uri": path.as_uri(), "version": 1, "text": text})
+        assert overlay.get(os.path.realpath(path)).is_dirty is is_dirty
+
+
+def test_a_new_document_is_dirty_and_a_saved_one_clean(tmp_path):
+    overlay, path = Overlay(), tmp_path / "new.txt"
+    overlay.opened({"uri": path.as_uri(), "version": 1, "text": "x"})
+    assert overlay.get(os.path.realpath(path)).is_dirty
+    overlay.saved(path.as_uri(), None)
+    assert not overlay.get(os.path.realpath(path)).is_dirty
+    overlay.closed(path.as_uri())
+    assert overlay.get(os.path.realpath(path)) is None
+
+
+def test_what_is_no_regular_file_is_not_read(tmp_path):
+    """Reading a pipe would stop the engine."""
+    overlay, path = Overlay(), tmp_path / "pipe"
+    os.mkfifo(path)
+    overlay.opened({"uri": path.as_uri(), "version": 1, "text": "x"})
+    assert overlay.get(os.path.realpath(path)).is_dirty
+
+
+def test_other_schemes_and_unknown_documents_are_left_alone():
+    overlay = Overlay()
+    overlay.opened({"uri": "untitled:a", "version": 1, "text": "x"})
+    overlay.changed("file:///a", 2, [{"text": "y"}])
+    overlay.saved("file:///a", "y")
+    overlay.closed("file:///a")
+    assert list(overlay.below("/")) == []
+
+
+def test_documents_of_a_folder_are_found(tmp_path):
+    overlay = Overlay()
+    for name in ("in/a", "in/b/c", "inside"):
+        overlay.opened({"uri": (tmp_path / name).as_uri(), "version": 1, "text": name})
+    root = os.path.realpath(tmp_path)
+    found = overlay.below(os.path.join(root, "in"))
+    assert {os.path.relpath(document.path, root) for document in found} == {"in/a", "in/b/c"}
