@@ -318,7 +318,7 @@ def test_at_a_terminal_trust_is_asked_once_and_a_card_is_answered(program, folde
     second = PseudoTerminal([*COMMAND, "run", "again"], env, folder)
     try:
         second.wait_for("run this command")
-        assert "trust" not in second.seen
+        assert "Do you trust" not in second.seen
         second.wait_for(r" deny\n", typing="d")
         assert second.wait_for_end() == 0
     finally:
