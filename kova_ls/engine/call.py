@@ -8,6 +8,7 @@ the texts that its card showed.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, cast
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 from pydantic import ValidationError
 
-from kova_ls.engine import machine
+from kova_ls.engine import adoption, machine
 from kova_ls.engine.approvals import Waiter, plan_card, tool_card
 from kova_ls.engine.context import CallContext
 from kova_ls.engine.judge import judge, resolver, workspace_path
@@ -128,6 +129,8 @@ class CallRun:
                 tool, args, call, ruling
             ):
                 break
+            if await self._offer_adoption(tool, args, ruling):
+                continue
             if not await self._ask(tool, args, call, ruling):
                 return
         answer = None
@@ -140,7 +143,57 @@ class CallRun:
     def _said(self) -> machine.Reply | None:
         """Return the person's answer to this call's last card."""
         said = self.session.state.answers.get(self.call.call_id)
-        return None if said is None or said.decision in ("superseded", "blocked") else said
+        if said is None or said.decision in ("superseded", "blocked"):
+            return None
+        is_adoption = said.card is not None and said.card.kind == "adopt"
+        return None if is_adoption and said.decision != "cancelled" else said
+
+    async def _offer_adoption(self, tool: Tool, args: Any, ruling: Ruling) -> bool:
+        """Show what waits in a permission file, once, before the call's own card; True when so."""
+        session = self.session
+        pending = adoption.offered(session)
+        if self._open_card("tool") is not None or self._said() is not None:
+            return False
+        shown = self._open_card("adopt")
+        if pending is None:
+            if shown is not None:
+                session.record(self._resolved(shown.approval_id, "superseded", "engine"))
+            return False
+        card = adoption.card(session, pending, turn_id=self.turn_id, call_id=self.call.call_id)
+        if shown is not None and (shown.title, shown.subject) != (card.title, card.subject):
+            session.record(self._resolved(shown.approval_id, "superseded", "engine"))
+            shown = None
+        self._start(tool, args, ruling, ItemStatus.WAITING)
+        if shown is None:
+            async with session.stream.synced():
+                session.record(r.ApprovalRequested(approval=card))
+            shown = card
+
+        def moved_on() -> str | None:
+            is_same = adoption.offered(session) == pending
+            return None if is_same and self._verdict(tool, args) is None else "superseded"
+
+        await self._wait(shown.approval_id, moved_on)
+        said = session.state.answers.get(self.call.call_id)
+        if said is not None and said.decision in adoption.DECISIONS:
+            adoption.settle(session, pending, said.decision)
+        return True
+
+    def _open_card(self, kind: str) -> r.Approval | None:
+        for card in self.session.state.approvals:
+            if card.call_id == self.call.call_id and card.kind == kind:
+                return card
+        return None
+
+    def _verdict(self, tool: Tool, args: Any) -> str | None:
+        """Return how an open card of the call is settled by what holds now, if it is."""
+        try:
+            _, ruling = judge(self.session, tool, args)
+        except ToolError:
+            return None
+        if ruling.decision is Decision.ASK:
+            return None
+        return "allowed" if ruling.decision is Decision.ALLOW else "blocked"
 
     async def _still_covers(self, tool: Tool, args: Any, call: Call, ruling: Ruling) -> bool:
         """Say whether a yes was given, for what is there now."""
@@ -173,9 +226,7 @@ class CallRun:
             return False
         if self._said() is not before:
             return True  # a card of before a restart was answered meanwhile
-        open_card = next(
-            (a for a in session.state.approvals if a.call_id == self.call.call_id), None
-        )
+        open_card = self._open_card("tool")
         self._start(tool, args, ruling, ItemStatus.WAITING)
         card = self._card(tool, args, call, ruling, preview)
         if open_card is not None and open_card.subject != card.subject:
@@ -190,10 +241,11 @@ class CallRun:
             async with session.stream.synced():
                 session.record(r.ApprovalRequested(approval=card))
             open_card = card
-        await self._wait(open_card.approval_id, tool, args)
+        await self._wait(open_card.approval_id, lambda: self._verdict(tool, args))
         said = session.state.answers.get(self.call.call_id)
         if said is not None and said.decision == "remember" and open_card.rules:
             self._remember(open_card.rules)
+            session.engine.programs.approve(call.effects)
         return True
 
     def _remember(self, rules: tuple[str, ...]) -> None:
@@ -258,21 +310,20 @@ class CallRun:
             approval_id=approval_id, turn_id=self.turn_id, decision=decision, resolved_by=by
         )
 
-    async def _wait(self, waiting_for: str, tool: Tool | None, args: Any) -> None:
-        """Suspend the turn until the approval or question is resolved."""
+    async def _wait(
+        self, waiting_for: str, settled: Callable[[], str | None] = lambda: None
+    ) -> None:
+        """Suspend the turn until the approval or question is resolved.
+
+        `settled` says, when something changed, by what decision it has become needless.
+        """
         session = self.session
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def rejudge(by: str) -> None:
-            if tool is None or future.done():
+            decision = settled() if not future.done() else None
+            if decision is None:
                 return
-            try:
-                _, ruling = judge(session, tool, args)
-            except ToolError:
-                return
-            if ruling.decision is Decision.ASK:
-                return
-            decision = "allowed" if ruling.decision is Decision.ALLOW else "blocked"
             session.waiters.pop(waiting_for, None)
             session.record(self._resolved(waiting_for, decision, by))
             future.set_result(None)
@@ -314,7 +365,7 @@ class CallRun:
                 if waiting_for is None:
                     async with session.stream.synced():
                         waiting_for = self._request(tool, ask)
-                await self._wait(waiting_for, None, args)
+                await self._wait(waiting_for)
             said = self._said()
         assert said is not None
         if said.decision == "cancelled":
@@ -387,6 +438,8 @@ class CallRun:
                 "log). Do not simply repeat the call.",
                 is_error=True,
             )
+        engine = session.engine
+        engine.programs.wrote(call.effects, engine.grants.load(workspace_path(session)).allow)
         item = self._open_item()
         assert item is not None
         status = ItemStatus.ERROR if result.is_error else ItemStatus.OK

@@ -72,7 +72,10 @@ class CallContext:
     async def run_command(
         self, command: str, *, cwd: str, timeout_s: float, preview_bytes: int = 30_000
     ) -> CommandResult:
-        """Run a declared command. Raises: ToolError when it was not declared."""
+        """Run a declared command.
+
+        Raises: ToolError when it was not declared, or what it may change cannot be watched.
+        """
         declared = any(
             isinstance(effect, RunCommand) and (effect.command, effect.cwd) == (command, cwd)
             for effect in self._effects
@@ -80,17 +83,14 @@ class CallContext:
         if not declared:
             raise ToolError("This command was not judged; nothing was run.")
         session = self._session
-        workspace = session.engine.path_of(session.state.workspace)
 
         def stopped(result: CommandResult) -> None:
             pids = ", ".join(map(str, result.stopped_pids))
             session.stopped_notes.append(f"{command} (process {pids})" if pids else command)
             session.partial_output = result.output
 
-        if workspace is not None:
-            session.engine.grants.command_started(workspace)
-        try:
-            return await run_command(
+        with session.engine.commands.during(self.workspace.root, session.notices.append) as watched:
+            result = await run_command(
                 command,
                 shell=session.engine.settings.shell,
                 cwd=cwd,
@@ -101,9 +101,8 @@ class CallContext:
                 on_output=self.emit,
                 on_stopped=stopped,
             )
-        finally:
-            if workspace is not None:
-                session.notices.extend(session.engine.grants.command_finished(workspace))
+            watched.group = result.background_group
+            return result
 
     async def run_program(
         self, argv: Sequence[str], *, cwd: str, timeout_s: float, max_bytes: int

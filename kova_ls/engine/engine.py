@@ -23,6 +23,8 @@ from kova_ls.engine.editor import Editor
 from kova_ls.engine.grants import Grants
 from kova_ls.engine.index import Summary
 from kova_ls.engine.judge import Places
+from kova_ls.engine.programs import Programs
+from kova_ls.engine.running import CommandWatch
 from kova_ls.engine.session import Session
 from kova_ls.errors import IllegalTransition, KovaError, RequestFailed, SettingsError
 from kova_ls.journal import records as r
@@ -67,6 +69,10 @@ class Engine:
             runtime_dir=os.path.realpath(runtime_dir),
         )
         self.grants = Grants(kova_home, data_dir, home=Path(home), env=env)
+        self.programs = Programs(data_dir / "adopted")
+        self.commands = CommandWatch(self.grants, self.programs)
+        self.declined: set[tuple[str, str]] = set()
+        """Path and digest of permission files that the person would not adopt."""
         self.editors: list[Editor] = []
         self.on_change: Callable[[], None] = lambda: None
         """Called when a session began or ended work."""
@@ -295,6 +301,16 @@ class Engine:
         """Return a session that is in memory."""
         return self._sessions.get(session_id)
 
+    def recheck(self) -> None:
+        """Judge open cards anew where the permission files changed; cheap when they did not.
+
+        Called after everything that an editor says: a turn that waits looks at no clock, and
+        whoever changed a file is seen at the latest when the card is answered.
+        """
+        for session in self._sessions.values():
+            if session.waiters:
+                session.rejudge_grants()
+
     def summaries(self) -> list[Summary]:
         """Return all sessions, the latest used first."""
         if self._index is None:
@@ -352,6 +368,7 @@ class Engine:
         """End without ending turns: they go on when the next engine starts."""
         for session in self._sessions.values():
             session.leaving = True
+        self.commands.close()
         tasks = [task for task in self._tasks if not task.done()]
         for task in tasks:
             task.cancel()

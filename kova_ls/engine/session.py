@@ -8,8 +8,10 @@ Invariant: `record` is the only way into the journal; at most one turn runs.
 import asyncio
 import contextlib
 import logging
+import os
 from array import array
 from collections.abc import Coroutine, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from kova_ls.engine import machine
 from kova_ls.engine.approvals import Waiter
 from kova_ls.engine.editor import Editor
+from kova_ls.engine.grant_set import GrantSet
 from kova_ls.engine.prompt import Conversation
 from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
@@ -67,6 +70,8 @@ class Session:
         """Commands that an interrupt stopped, with their processes."""
         self.partial_output = ""
         """What the stopped command had printed."""
+        self._judged_by: GrantSet | None = None
+        """What the permission files said when open cards were last judged."""
         self._steered = False
         self._committing: asyncio.Task[None] | None = None
         self._starts = array("Q")
@@ -98,15 +103,15 @@ class Session:
         """The session's file."""
         return self.stream.journal
 
-    @property
+    @cached_property
     def folder(self) -> Path:
         """Where the session's files are."""
         return self.journal.path.parent
 
-    @property
+    @cached_property
     def plan_path(self) -> str:
-        """The session's plan file."""
-        return str(self.folder / "plan.md")
+        """The session's plan file, resolved."""
+        return os.path.realpath(self.folder / "plan.md")
 
     @property
     def env(self) -> Mapping[str, str]:
@@ -356,6 +361,13 @@ class Session:
         """Judge open cards anew: what is allowed now goes on, what is blocked is refused."""
         for waiter in tuple(self.waiters.values()):
             waiter.rejudge(by)
+
+    def rejudge_grants(self) -> None:
+        """Judge open cards anew when the permission files changed since they were last judged."""
+        grants = self.engine.grants.load(self.engine.path_of(self.state.workspace))
+        if grants != self._judged_by:
+            self._judged_by = grants
+            self.rejudge("rule")
 
     def respond(
         self, approval_id: str, decision: str, by: str, *, feedback: str | None, option: str | None

@@ -213,6 +213,7 @@ def _close(session: "Session", status: ItemStatus, why: str) -> tuple[str, ...]:
         if isinstance(item, ToolCallItem) and item.item_id not in waiting and not notes:
             stopped.append(item.title)
         _end_item(session, item, status, why)
+    session.tell_notices()
     if state.step_id is not None:
         if not state.has_replied:
             stopped.append("the model's answer")
