@@ -1,7 +1,7 @@
 """From a request's params to its answer or its error: the one place that names codes."""
 
 import logging
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,10 @@ _log = logging.getLogger(__name__)
 _MAX_RESULT_BYTES = 240_000
 
 
-def answer(endpoint: "EditorEndpoint", method: str, params: Any) -> bytes | Awaitable[bytes]:
-    """Return the result's JSON, at once or later. Raises: whatever `failed` can translate."""
+def answer(
+    endpoint: "EditorEndpoint", method: str, params: Any
+) -> bytes | Coroutine[Any, Any, WireModel]:
+    """Return the result's JSON, or the work that leads to the result. Raises: whatever `failed` can translate."""
     handler = HANDLERS.get(method)
     if handler is None:
         raise RequestFailed(
@@ -32,13 +34,12 @@ def answer(endpoint: "EditorEndpoint", method: str, params: Any) -> bytes | Awai
         )
     model = METHODS[method].params
     outcome = handler(endpoint, model.model_validate({} if params is None else params))
-    if isinstance(outcome, WireModel):
-        return bounded(outcome, limit=_MAX_RESULT_BYTES)
-    return _later(outcome)
+    return encoded(outcome) if isinstance(outcome, WireModel) else outcome
 
 
-async def _later(outcome: Awaitable[WireModel]) -> bytes:
-    return bounded(await outcome, limit=_MAX_RESULT_BYTES)
+def encoded(outcome: WireModel) -> bytes:
+    """Return a result's JSON, cut to what fits into one message."""
+    return bounded(outcome, limit=_MAX_RESULT_BYTES)
 
 
 def failed(request_id: Any, error: Exception) -> bytes:

@@ -8,7 +8,7 @@ Invariant: every request gets an answer; none holds a traceback.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +19,7 @@ from kova_ls.vocabulary import Detail
 if TYPE_CHECKING:
     from kova_ls.endpoint.overlay import Overlay
     from kova_ls.engine import Engine, Session
+    from kova_ls.protocol._base import WireModel
 
 _log = logging.getLogger(__name__)
 _EDITOR_ANSWER_S = 10.0
@@ -48,7 +49,7 @@ class EditorEndpoint(asyncio.Protocol):
         self._max_latency_s = 0.0
         self._shows_documents = False
         self._is_shut_down = False
-        self._tasks: dict[Any, asyncio.Task[None]] = {}
+        self._tasks: dict[Any, asyncio.Task[WireModel]] = {}
         """Id of a request -> its work."""
         self._asked: dict[str, asyncio.Future[Any]] = {}
         """Id of our request to the editor -> its answer."""
@@ -104,6 +105,8 @@ class EditorEndpoint(asyncio.Protocol):
         try:
             for body in self._framer.feed(data):
                 self._take(body)
+            if self.hub.is_loaded:
+                self.engine.recheck()
         except framing.BadFrame as error:
             self.write(framing.error(None, framing.PARSE_ERROR, f"Bad frame: {error}."))
             self.close()
@@ -241,20 +244,23 @@ class EditorEndpoint(asyncio.Protocol):
         if isinstance(outcome, bytes):
             self.write(framing.result(request_id, outcome))
             return
-        task = self.engine.spawn(self._answer_later(request_id, outcome), name=method)
+        task = self.engine.spawn(outcome, name=method)
         self._tasks[request_id] = task
-        task.add_done_callback(lambda _: self._tasks.pop(request_id, None))
+        task.add_done_callback(lambda task: self._answer_late(request_id, task))
 
-    async def _answer_later(self, request_id: Any, outcome: Awaitable[bytes]) -> None:
-        from kova_ls.endpoint.answer import failed
+    def _answer_late(self, request_id: Any, task: "asyncio.Task[WireModel]") -> None:
+        """Answer a request whose work has ended, also when it was cancelled before it began."""
+        from kova_ls.endpoint.answer import encoded, failed
 
-        try:
-            self.write(framing.result(request_id, await outcome))
-        except asyncio.CancelledError:
+        self._tasks.pop(request_id, None)
+        if task.cancelled():
             self.write(framing.error(request_id, -32800, "Cancelled."))
-            raise
-        except Exception as error:  # noqa: BLE001 - one request's fault is its answer
+            return
+        error = task.exception()
+        if isinstance(error, Exception):
             self.write(failed(request_id, error))
+        else:
+            self.write(framing.result(request_id, encoded(task.result())))
 
     def _notified(self, method: str, params: dict[str, Any]) -> None:
         overlay = self.overlays

@@ -4,7 +4,7 @@ Invariant: an untrusted editor raises no session, answers no card of another edi
 does not act in a session of a trusted workspace.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from kova_ls.engine import Session
@@ -14,7 +14,7 @@ from kova_ls.protocol._base import WireModel
 if TYPE_CHECKING:
     from kova_ls.endpoint.server import EditorEndpoint
 
-Handler = Callable[["EditorEndpoint", Any], WireModel | Awaitable[WireModel]]
+Handler = Callable[["EditorEndpoint", Any], WireModel | Coroutine[Any, Any, WireModel]]
 HANDLERS: dict[str, Handler] = {}
 
 
