@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from kova_ls.engine.grant_set import Proposal, visible
 from kova_ls.engine.workspace import resolve
 from kova_ls.permission.adjudicate import adjudicate
-from kova_ls.permission.effects import Effect, RunCommand
+from kova_ls.permission.effects import Effect, ReadPath, RunCommand
 from kova_ls.permission.facts import Call, Facts, Root, Rule, Ruling
 from kova_ls.tools._base import ResolvedPath, Tool
 from kova_ls.values import Reason
-from kova_ls.vocabulary import ApprovalLevel, Decision, RootSource
+from kova_ls.vocabulary import ApprovalLevel, Decision, Mode, RootSource
 
 if TYPE_CHECKING:
     from kova_ls.engine.session import Session
@@ -97,6 +97,16 @@ def judge(session: "Session", tool: Tool, args: Any) -> tuple[Call, Ruling]:
         wishes = engine.grants.load(known.workspace).proposals
         ruling = replace(ruling, notices=(*ruling.notices, *relevant(call, known, ruling, wishes)))
     return call, ruling
+
+
+def may_read_unasked(session: "Session", path: str, asked: str) -> bool:
+    """Say whether a file may be put before the model without anyone naming it.
+
+    The mode and level do not matter: what asks or is denied at the usual level never is.
+    """
+    known = replace(facts(session), mode=Mode.AGENT, level=ApprovalLevel.WORKSPACE_WRITE)
+    call = Call("read", (ReadPath(path, asked),), ("Read",))
+    return adjudicate(call, known).decision is Decision.ALLOW
 
 
 def relevant(

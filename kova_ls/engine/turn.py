@@ -5,15 +5,16 @@ ended before the turn is.
 """
 
 import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from kova_ls.engine.context import read_mention
-from kova_ls.engine.judge import resolver, workspace_path
+from kova_ls.engine.grant_set import visible
+from kova_ls.engine.judge import may_read_unasked, resolver, workspace_path
 from kova_ls.engine.machine import end_of
 from kova_ls.engine.prompt import system_prompt
 from kova_ls.engine.step import StepEnd, run_calls, run_step
@@ -21,7 +22,17 @@ from kova_ls.errors import KovaError
 from kova_ls.journal import records as r
 from kova_ls.llm._base import Adapter
 from kova_ls.tools._base import ToolError
-from kova_ls.values import Failure, FilePart, InputPart, Item, ToolCallItem, Usage, UserMessageItem
+from kova_ls.values import (
+    DiagnosticPart,
+    Failure,
+    FilePart,
+    InputPart,
+    Item,
+    SelectionPart,
+    ToolCallItem,
+    Usage,
+    UserMessageItem,
+)
 from kova_ls.vocabulary import ItemStatus, Mode, StopReason
 
 if TYPE_CHECKING:
@@ -251,13 +262,32 @@ def say(
 ) -> None:
     """Put the person's words, and what they mention, into the transcript."""
     state = session.state
-    context = tuple(mention(session, part) for part in input if isinstance(part, FilePart))
+    withheld = [part for part in input if _is_withheld(session, part)]
+    shown = tuple(part for part in input if part not in withheld)
+    context = tuple(mention(session, part) for part in shown if isinstance(part, FilePart))
     item = UserMessageItem(
-        item_id=token_hex(8), input=input, steered=steered, client=client, prompt_id=prompt_id
+        item_id=token_hex(8), input=shown, steered=steered, client=client, prompt_id=prompt_id
     )
     turn_id, step_id = state.turn_id, state.step_id
     session.record(r.ItemStarted(turn_id=turn_id, step_id=step_id, item=item))
     session.record(r.ItemCompleted(turn_id=turn_id, step_id=step_id, item=item, context=context))
+    for part in withheld:
+        session.notice(
+            "warning",
+            f"The {part.type} of {visible(getattr(part, 'uri', ''))} was left out: the file may hold "
+            "secrets, or a rule denies it. Mention the file itself to show it to the model.",
+        )
+
+
+def _is_withheld(session: "Session", part: InputPart) -> bool:
+    """Say whether the editor added it by itself from a file that nobody named."""
+    if not isinstance(part, SelectionPart | DiagnosticPart):
+        return False
+    try:
+        path = resolver(session)(part.uri)
+    except ToolError:
+        return False
+    return not may_read_unasked(session, path.path, path.asked)
 
 
 def mention(session: "Session", part: FilePart) -> str:
@@ -277,9 +307,15 @@ def _instructions(session: "Session") -> tuple[tuple[str, str], ...]:
     workspace = workspace_path(session)
     found: list[tuple[str, str]] = []
     for name in session.engine.settings.instruction_files if workspace else ():
-        path = Path(workspace or "") / name
-        if path.is_symlink() or not path.is_file():
+        path = os.path.join(workspace or "", name)
+        # Nothing that a link leads to, and nothing that the agent would have to ask for.
+        is_plain = os.path.realpath(path) == path and os.path.isfile(path)
+        if not is_plain or not may_read_unasked(session, path, path):
             continue
-        data = path.read_bytes()[:_MAX_INSTRUCTION_BYTES]
+        try:
+            with open(path, "rb") as file:
+                data = file.read(_MAX_INSTRUCTION_BYTES)
+        except OSError:
+            continue
         found.append((name, data.decode("utf-8", "replace")))
     return tuple(found)
