@@ -38,7 +38,7 @@ _CHUNK_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class _World:
+class World:
     """What the command is given of the process."""
 
     env: Mapping[str, str]
@@ -51,11 +51,11 @@ class _World:
 def main(argv: Sequence[str]) -> int:
     """Run `permission test` or `permission import` and return the exit code."""
     # A person stands in a folder; a daemon does not.
-    world = _World(os.environ, os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr)  # noqa: TID251
+    world = World(os.environ, os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr)  # noqa: TID251
     return run(argv, world)
 
 
-def run(argv: Sequence[str], world: _World) -> int:
+def run(argv: Sequence[str], world: World) -> int:
     """Do what the command line says, in the world given."""
     parser = argparse.ArgumentParser(prog="kova-ls permission", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -89,7 +89,7 @@ def run(argv: Sequence[str], world: _World) -> int:
 # -- test ---------------------------------------------------------------------------------------
 
 
-def _test(options: argparse.Namespace, world: _World) -> int:
+def _test(options: argparse.Namespace, world: World) -> int:
     if options.batch:
         return _batch(options, world)
     try:
@@ -110,7 +110,7 @@ class _Fault(Exception):
     """The command line or a file it names cannot be used; the text says what to do."""
 
 
-def _facts(options: argparse.Namespace, world: _World) -> Facts:
+def _facts(options: argparse.Namespace, world: World) -> Facts:
     """Build the facts from the machine, as an engine would for a session in the workspace."""
     folder = os.path.realpath(os.path.join(world.cwd, options.workspace or "."))
     if not os.path.isdir(folder):
@@ -138,7 +138,7 @@ def _facts(options: argparse.Namespace, world: _World) -> Facts:
     )
 
 
-def _machine(world: _World) -> Facts:
+def _machine(world: World) -> Facts:
     env = world.env
     home = env.get("HOME") or os.path.expanduser("~")
     return Facts(
@@ -195,7 +195,7 @@ def _texts(value: Any) -> list[str]:
     return [entry for entry in cast(list[Any], value) if isinstance(entry, str)]
 
 
-def _call(options: argparse.Namespace, facts: Facts, world: _World) -> Call:
+def _call(options: argparse.Namespace, facts: Facts, world: World) -> Call:
     tool: str = options.tool
     effects: list[Effect] = []
     if tool == "bash":
@@ -245,7 +245,7 @@ def _lines(call: Call, ruling: Ruling) -> Iterator[str]:
 # -- batch --------------------------------------------------------------------------------------
 
 
-def _batch(options: argparse.Namespace, world: _World) -> int:
+def _batch(options: argparse.Namespace, world: World) -> int:
     facts = _machine(world)
     folder = os.path.realpath(os.path.join(world.cwd, options.workspace or "."))
     facts = replace(
@@ -413,7 +413,7 @@ def _as_json(ruling: Ruling) -> dict[str, Any]:
 # -- import -------------------------------------------------------------------------------------
 
 
-def _import(options: argparse.Namespace, world: _World) -> int:
+def _import(options: argparse.Namespace, world: World) -> int:
     """Print what every entry of another agent's settings becomes."""
     path = os.path.join(world.cwd, options.file)
     try:

@@ -15,7 +15,7 @@ _CHUNKS = re.compile(r"[;&|\n(){}<>`]+|\$\(")
 _ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|[0-7]{1,3}|.)", re.DOTALL)
 _IFS = re.compile(r"\$\{?IFS\}?")
-_VARIABLE = re.compile(r"\$\{[^}]*\}|\$[A-Za-z_][A-Za-z0-9_]*|\$.")
+_VARIABLE = re.compile(r"\$\{[^}]*\}|\$[A-Za-z_][A-Za-z0-9_]*|\$[^(\s]")
 _QUOTING = re.compile(r"['\"\\]")
 _PIECES = re.compile(r"[=:@,]")
 _BRACES = re.compile(r"[{},]")
@@ -92,12 +92,11 @@ def _same_word(token: str, word: str) -> bool:
 def _rough(command: str) -> tuple[tuple[str, ...], ...]:
     """Split a text into words as a shell might, nothing certain: quotes gone, pieces apart."""
     text = _ANSI.sub(lambda match: _ESCAPE.sub(_unescape, match[1]), command[: 64 * 1024])
-    text = _IFS.sub(" ", text.replace("\\\n", ""))
+    text = _VARIABLE.sub("*", _IFS.sub(" ", text.replace("\\\n", "")))
     found: list[tuple[str, ...]] = []
     left = _MAX_TOKENS
     for chunk in _CHUNKS.split(text):
-        plain = _QUOTING.sub("", chunk)
-        tokens = [_VARIABLE.sub("*", token) if "$" in token else token for token in plain.split()]
+        tokens = _QUOTING.sub("", chunk).split()
         found.append(tuple(tokens[:left]))
         left -= len(tokens)
         if left <= 0:

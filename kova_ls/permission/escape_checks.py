@@ -115,8 +115,10 @@ def _is_dangerous(value: str, follower: str, options: _Options) -> bool:
         mark = options.longs.get(given)
         if mark is not None:
             return _counts(mark, argument)
-        if options.abbreviates and any(long.startswith(given) for long in options.longs):
-            return True
+        is_short = len(given) < (5 if given != value.partition("=")[0] else 3)
+        if options.abbreviates and not is_short:
+            if any(long.startswith(given) for long in options.longs):
+                return True
         if value.startswith("--") or not options.shorts:
             return _is_glued(given, options)
     for position, letter in enumerate(value[1:], start=2):

@@ -201,7 +201,7 @@ def _translate(foreign: Foreign, text: str) -> Outcome:
     elif call and call[1].lower() in _FILES:
         if foreign.wish == "allow" and call[1].lower() == "read":
             return Outcome(foreign, None, "Reading needs no rule here; leave it out.")
-        what = call[2].strip().removeprefix("./")
+        what = call[2].strip().removeprefix("./").removeprefix("domain:")
         return _checked(foreign, f"{call[1][0].upper()}{call[1][1:]}({what})")
     elif text.lower() in _SHELLS or text == "*":
         return _whole_shell(foreign)

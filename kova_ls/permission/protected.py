@@ -43,7 +43,7 @@ GUARDED: tuple[Guarded, ...] = (
         "id_rsa id_dsa id_ecdsa id_ecdsa_sk id_ed25519 id_ed25519_sk *.pem *.key *.p12 *.pfx *.jks"
         " *.keystore *.ppk *.kdbx *.asc.key ~/.ssh ~/.gnupg .gnupg",
         "holds private keys",
-        ("id_rsa", "certs/server.pem", "~/.ssh/config", "a.key"),
+        ("id_rsa", "certs/server.pem", "~/.ssh/work", "a.key"),
         ("id_rsa.pub", "key.py", "a.keys"),
     ),
     Guarded(
@@ -128,6 +128,7 @@ GUARDED: tuple[Guarded, ...] = (
 _EXAMPLE_KIN = re.compile(
     r"\.env[.-].*?(example|sample|template|dist|default|defaults|tpl|schema)s?(\..*)?\Z"
 )
+_PUBLIC = re.compile(r".*\.pub\Z|known_hosts(\.old)?\Z|config\Z")
 _GIT_KIN = re.compile(r"git~[0-9]+\Z|\.git[ .]+\Z")
 
 
@@ -161,10 +162,7 @@ def _compile() -> tuple[
 
 _LITERAL, _GLOBS, _HOME, _ABSOLUTE = _compile()
 _SENSITIVE_NAMES = tuple(
-    name
-    for name in (
-        ".env .env.local id_rsa id_ed25519 .netrc .git-credentials server.pem server.key"
-    ).split()
+    ".env .env.local id_rsa id_ed25519 .netrc .git-credentials server.pem server.key".split()
 )
 
 
@@ -200,7 +198,10 @@ def _matches(path: str, facts: Facts, *, for_reading: bool) -> "list[Guarded]":
             found.append(_LITERAL[".git"][0].guarded)
     if is_inside(path, facts.home, case_folds=facts.case_folds):
         below = path[len(facts.home.rstrip("/")) :].lower().strip("/").split("/")
+        is_public = for_reading and _PUBLIC.match(below[-1]) is not None
         for pattern in _HOME:
+            if is_public and pattern.parts == (".ssh",):
+                continue
             if len(below) >= len(pattern.parts) and all(
                 fnmatchcase(mine, theirs)
                 for mine, theirs in zip(below, pattern.parts, strict=False)
@@ -253,6 +254,7 @@ def write_reason(effect: WritePath, facts: Facts) -> Reason | None:
     return Reason(code=guarded.kind, text=f"{effect.path!r} {guarded.reason}.")
 
 
+_GLOB_CHARS = re.compile(r"[*?\[]")
 _SPLIT = re.compile(r"[=:@,{}]")
 
 
@@ -273,7 +275,7 @@ def sensitive_word(value: str, facts: Facts, cwd: str, *, expands: bool) -> Reas
         guarded = find_guard(path, facts, for_reading=True)
         if guarded is None and expands and any(char in name for char in "*?["):
             if any(fnmatchcase(example, name) for example in _SENSITIVE_NAMES) and (
-                name.startswith(".") or len(name.replace("*", "")) > 3
+                name.startswith(".") or len(_GLOB_CHARS.split(name, maxsplit=1)[0]) > 1
             ):
                 return Reason(code="sensitive", text=f"{piece!r} may name a file with secrets.")
         if guarded is not None and guarded.kind == "sensitive":

@@ -21,7 +21,7 @@ from tests.support.permit import decide, facts
     ],
 )
 def test_an_option_that_writes_is_found_in_every_spelling(command: str) -> None:
-    program = command.split()[0]
+    program = command.split(maxsplit=1)[0]
     assert decide(command, facts(f"{program} *")) == "ask"
 
 

@@ -129,7 +129,7 @@ def test_only_the_named_redirects_are_harmless(redirect: str, is_inert: bool) ->
         line = lex(text)
         assert isinstance(line, Line)
         assert [found.is_inert for found in line.commands[0].redirects] == [is_inert]
-        assert [word.value for word in line.commands[0].words][0] == "a"
+        assert next(word.value for word in line.commands[0].words) == "a"
 
 
 def test_a_number_belongs_to_a_redirect_only_when_it_touches_it() -> None:
