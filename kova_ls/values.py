@@ -257,11 +257,15 @@ class CommandSubject(Value):
     type: Literal["command"] = "command"
     """Tag."""
     command: str
-    """The whole command line."""
+    """The whole command line, or its beginning when characters are hidden."""
     cwd: str
     """`file:` URI of the folder it would run in."""
     segments: tuple[Segment, ...] = ()
     """Every simple command in it."""
+    hidden_chars: int = 0
+    """Characters at the end of the command left out here."""
+    output_ref: str | None = None
+    """Where the whole command can be read when characters are hidden."""
 
 
 class FileChange(Value):

@@ -25,7 +25,9 @@ from kova_ls.vocabulary import ApprovalLevel
 
 PLAN_DECISIONS = ("reject", "rejectAndExit", "revise", "approve")
 _CARD_LINES = 400
-_CARD_CHARS = 60_000
+_CARD_BYTES = 100_000
+"""Of one card's command or diffs, as they travel: no client has to cut them again."""
+_BRIEF_CHARS = 1_000
 
 
 @dataclass(slots=True)
@@ -71,9 +73,11 @@ def tool_card(
         call_id=call_id,
         kind="tool",
         tool=tool.name,
-        title=title,
+        title=brief(title, 200),
         subject=_subject(title, call, ruling, preview, uri, keep),
-        reasons=ruling.reasons,
+        reasons=tuple(
+            reason.model_copy(update={"text": brief(reason.text)}) for reason in ruling.reasons
+        ),
         decisions=("deny", "once", "remember") if remembers else ("deny", "once"),
         rules=ruling.rules if remembers else (),
         rules_path=rules_path if remembers else None,
@@ -110,31 +114,74 @@ def _subject(
 ) -> Subject:
     for effect in call.effects:
         if isinstance(effect, RunCommand):
-            return CommandSubject(
-                command=effect.command, cwd=uri(effect.cwd), segments=ruling.segments
-            )
+            return _command(effect, ruling, uri, keep)
         if isinstance(effect, Connect):
             return NetworkSubject(method=effect.method, url=effect.url)
     if preview is not None and preview.files:
-        return EditSubject(files=tuple(_shortened(file, keep) for file in preview.files))
+        room = _CARD_BYTES
+        files: list[FileChange] = []
+        for file in preview.files:
+            shown, room = _shortened(file, room, keep)
+            files.append(shown)
+        return EditSubject(files=tuple(files))
     return OtherSubject(summary=title)
 
 
-def _shortened(file: FileChange, keep: Callable[[str], str]) -> FileChange:
-    lines = file.diff.splitlines(keepends=True)
+def brief(text: str, limit: int = _BRIEF_CHARS) -> str:
+    """Return a text that stands elsewhere in full, cut to a length, and saying so."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}… [{len(text) - limit:,} characters more]"
+
+
+def _command(
+    effect: RunCommand, ruling: Ruling, uri: Callable[[str], str], keep: Callable[[str], str]
+) -> CommandSubject:
+    command = effect.command
+    size = len(command)
+    while _cost(command[:size]) > _CARD_BYTES:
+        size //= 2
+    return CommandSubject(
+        command=command[:size],
+        cwd=uri(effect.cwd),
+        segments=tuple(
+            segment.model_copy(
+                update={
+                    "text": brief(segment.text),
+                    "reason": brief(segment.reason) if segment.reason is not None else None,
+                }
+            )
+            for segment in ruling.segments
+        ),
+        hidden_chars=len(command) - size,
+        output_ref=keep(command) if size < len(command) else None,
+    )
+
+
+def _shortened(file: FileChange, room: int, keep: Callable[[str], str]) -> tuple[FileChange, int]:
+    """Return the part of a file's diff that fits, and the room that is left."""
+    lines = file.diff.split("\n")
     shown: list[str] = []
-    room = _CARD_CHARS
     for line in lines[:_CARD_LINES]:
-        room -= len(line)
-        if room < 0:
+        cost = _cost(line)
+        if cost > room:
             break
+        room -= cost
         shown.append(line)
     if len(shown) == len(lines):
-        return file
-    return file.model_copy(
-        update={
-            "diff": "".join(shown),
-            "hidden_lines": len(lines) - len(shown),
-            "output_ref": keep(file.diff),
-        }
-    )
+        return file, room
+    # The end of the last line is no line of its own.
+    hidden = len(lines) - len(shown) - (not lines[-1])
+    if hidden <= 0:
+        return file, room
+    update = {
+        "diff": "".join(f"{line}\n" for line in shown),
+        "hidden_lines": hidden,
+        "output_ref": keep(file.diff),
+    }
+    return file.model_copy(update=update), room
+
+
+def _cost(text: str) -> int:
+    """Return the size of a text in JSON, at most."""
+    return len(text) if text.isascii() and text.isprintable() else 6 * len(text)

@@ -7,6 +7,7 @@ the texts that its card showed.
 """
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import orjson
 from pydantic import ValidationError
 
 from kova_ls.engine import adoption, machine
-from kova_ls.engine.approvals import Waiter, plan_card, tool_card
+from kova_ls.engine.approvals import Waiter, brief, plan_card, tool_card
 from kova_ls.engine.context import CallContext
 from kova_ls.engine.judge import judge, resolver, workspace_path
 from kova_ls.engine.workspace import file_uri
@@ -265,10 +266,10 @@ class CallRun:
         path = session.engine.grants.local_path(workspace) if workspace is not None else None
 
         def keep(text: str) -> str:
-            ref, place = session.new_output("diff")
-            with open(place, "w", encoding="utf-8") as file:
-                file.write(text)
-            return ref
+            # Named by what it holds: two cards are the same when what they hide is.
+            data = text.encode("utf-8", "surrogatepass")
+            name = f"card-{hashlib.sha256(data).hexdigest()[:32]}"
+            return session.keep_output(name, data)
 
         return tool_card(
             session_id=session.id,
@@ -505,7 +506,9 @@ class CallRun:
                     call_id=self.call.call_id,
                     tool=tool.name if tool else self.call.tool,
                     args=self._args(),
-                    title=tool.title(args) if tool and args is not None else self.call.tool,
+                    title=brief(tool.title(args), 200)
+                    if tool and args is not None
+                    else self.call.tool,
                     verdict=verdict,
                     status=status,
                 ),

@@ -30,6 +30,19 @@ def check_rule(text: str, source: RootSource, kind: Literal["allow", "deny"]) ->
     return entry.problem if isinstance(entry, Refused) else None
 
 
+def free_pass(text: str, source: RootSource) -> str | None:
+    """Return the warning that belongs to an allow rule for what is otherwise never remembered."""
+    from kova_ls.permission.rules import CommandEntry, parse_entry
+
+    entry = parse_entry(text, source, "allow")
+    if not isinstance(entry, CommandEntry) or not entry.is_free_pass:
+        return None
+    return (
+        f"'{visible(text)}' is a permanent free pass: it allows a program that runs or destroys "
+        "anything. Remove the rule when it is no longer needed."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Which file it is, and by what its entries are judged."""

@@ -125,6 +125,14 @@ class Session:
         file = f"{name}-{token_hex(6)}.txt"
         return f"{self.id}/{file}", str(folder / file)
 
+    def keep_output(self, name: str, data: bytes) -> str:
+        """Keep a text whose name says what it holds; returns its `outputRef`."""
+        place = self.folder / "outputs" / f"{name}.txt"
+        if not place.is_file() or place.stat().st_size != len(data):
+            place.parent.mkdir(mode=0o700, exist_ok=True)
+            place.write_bytes(data)
+        return f"{self.id}/{place.name}"
+
     # -- records ------------------------------------------------------------------------------
 
     def record(self, record: r.Record) -> Stored:

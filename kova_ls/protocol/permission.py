@@ -50,6 +50,8 @@ class RuleEntry(WireModel):
     """Which file."""
     path: str
     """The file, `file:` URI."""
+    is_free_pass: bool = False
+    """It allows, for good, a program that is otherwise never remembered."""
 
 
 class PermissionListResult(WireModel):
@@ -63,6 +65,8 @@ class PermissionListResult(WireModel):
     """In force, the workspace itself not listed."""
     proposed: tuple["ProposalEntry", ...] = ()
     """What files ask for that is not in force."""
+    pending: tuple["PendingEntry", ...] = ()
+    """Files that hold what nobody confirmed; `adopt` confirms it."""
     problems: tuple[str, ...] = ()
     """What is wrong with the files, with line and column."""
 
@@ -82,6 +86,19 @@ class ProposalEntry(WireModel):
     """`This project requests ...`."""
     refusal: str | None = None
     """Why it cannot be accepted, when it cannot."""
+
+
+class PendingEntry(WireModel):
+    """A file that holds what nobody confirmed."""
+
+    layer: Literal["user", "local"]
+    """Which file."""
+    path: str
+    """The file, `file:` URI."""
+    digest: str
+    """For `adopt`: exactly this content is meant."""
+    lines: tuple[str, ...]
+    """One phrase for each thing that adopting would change."""
 
 
 class RuleParams(WireModel):
@@ -124,6 +141,8 @@ class AdoptParams(WireModel):
     """Opaque id; its workspace is meant."""
     layer: Literal["user", "local"] = "local"
     """Which file."""
+    digest: str | None = None
+    """Of what was shown; when the file holds something else by now, nothing is adopted."""
 
 
 class PermissionChangeResult(WireModel):

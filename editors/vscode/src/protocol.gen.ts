@@ -6,7 +6,7 @@
 export const PROTOCOL_VERSION = 1;
 
 /** Compare with `schemaHash` of the handshake: equal hashes mean equal schemas. */
-export const SCHEMA_HASH = "95b634790b3fbcf1";
+export const SCHEMA_HASH = "dacc92e2df22a1e6";
 
 /** One proposed item, to be written into the file of this machine. */
 export interface AcceptParams {
@@ -22,6 +22,8 @@ export interface AdoptParams {
   sessionId: string;
   /** Which file. Default: local. */
   layer?: "user" | "local";
+  /** Of what was shown; when the file holds something else by now, nothing is adopted. */
+  digest?: string;
 }
 
 /** The answer to one question. */
@@ -255,12 +257,16 @@ export interface CommandBlock {
 export interface CommandSubject {
   /** Tag. */
   type: "command";
-  /** The whole command line. */
+  /** The whole command line, or its beginning when characters are hidden. */
   command: string;
   /** `file:` URI of the folder it would run in. */
   cwd: string;
   /** Every simple command in it. */
   segments?: Segment[];
+  /** Characters at the end of the command left out here. Default: 0. */
+  hiddenChars?: number;
+  /** Where the whole command can be read when characters are hidden. */
+  outputRef?: string;
 }
 
 /** Earlier turns folded into a summary. */
@@ -829,6 +835,18 @@ export interface PanelsCapability {
   kinds?: string[];
 }
 
+/** A file that holds what nobody confirmed. */
+export interface PendingEntry {
+  /** Which file. */
+  layer: "user" | "local";
+  /** The file, `file:` URI. */
+  path: string;
+  /** For `adopt`: exactly this content is meant. */
+  digest: string;
+  /** One phrase for each thing that adopting would change. */
+  lines: string[];
+}
+
 /** What changed. */
 export interface PermissionChangeResult {
   /** One phrase for each thing that is now in force, or no longer; empty when nothing changed. */
@@ -879,6 +897,8 @@ export interface PermissionListResult {
   roots: RootEntry[];
   /** What files ask for that is not in force. */
   proposed?: ProposalEntry[];
+  /** Files that hold what nobody confirmed; `adopt` confirms it. */
+  pending?: PendingEntry[];
   /** What is wrong with the files, with line and column. */
   problems?: string[];
 }
@@ -1106,6 +1126,8 @@ export interface RuleEntry {
   source: RootSource;
   /** The file, `file:` URI. */
   path: string;
+  /** It allows, for good, a program that is otherwise never remembered. Default: false. */
+  isFreePass?: boolean;
 }
 
 /** A rule to add or remove. */

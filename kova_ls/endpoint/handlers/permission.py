@@ -1,14 +1,16 @@
 """Requests about permissions: explain, list, change."""
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kova_ls.endpoint.handlers._table import acting, handles, session_of
+from kova_ls.engine.grant_judge import free_pass
 from kova_ls.engine.grant_set import Edit, Proposal
 from kova_ls.engine.judge import facts, judge, workspace_path
 from kova_ls.engine.workspace import file_uri
 from kova_ls.errors import RequestFailed
 from kova_ls.journal import records as r
+from kova_ls.permission.facts import Rule
 from kova_ls.protocol import permission as pp
 from kova_ls.protocol._base import WireModel
 from kova_ls.tools import by_name
@@ -50,15 +52,20 @@ def permission_list(endpoint: "EditorEndpoint", params: pp.PermissionListParams)
     if workspace is not None:
         files[RootSource.LOCAL] = file_uri(str(grants.local_path(workspace)))
 
-    def entries(rules: tuple[Any, ...]) -> tuple[pp.RuleEntry, ...]:
+    def entries(rules: tuple[Rule, ...], *, is_allowing: bool) -> tuple[pp.RuleEntry, ...]:
         return tuple(
-            pp.RuleEntry(rule=rule.text, source=rule.source, path=files.get(rule.source, ""))
+            pp.RuleEntry(
+                rule=rule.text,
+                source=rule.source,
+                path=files.get(rule.source, ""),
+                is_free_pass=is_allowing and free_pass(rule.text, rule.source) is not None,
+            )
             for rule in rules
         )
 
     return pp.PermissionListResult(
-        allow=entries(granted.allow),
-        deny=entries(granted.deny),
+        allow=entries(granted.allow, is_allowing=True),
+        deny=entries(granted.deny, is_allowing=False),
         roots=tuple(
             r.RootEntry(uri=file_uri(root.path), source=root.source)
             for root in facts(session).roots
@@ -73,6 +80,16 @@ def permission_list(endpoint: "EditorEndpoint", params: pp.PermissionListParams)
                 refusal=proposal.refusal,
             )
             for proposal in granted.proposals
+        ),
+        pending=tuple(
+            pp.PendingEntry(
+                layer="user" if pending.source is RootSource.USER else "local",
+                path=file_uri(pending.path),
+                digest=pending.digest,
+                lines=pending.lines(),
+            )
+            for pending in (granted.pending_local, granted.pending_user)
+            if pending is not None
         ),
         problems=granted.problems,
     )
@@ -96,12 +113,12 @@ def _deciding(endpoint: "EditorEndpoint", session_id: str) -> str:
     return workspace
 
 
-def _changed(endpoint: "EditorEndpoint", session_id: str, edit: Edit) -> WireModel:
-    session_of(endpoint, session_id).rejudge("rule")
+def _changed(endpoint: "EditorEndpoint", edit: Edit, *warnings: str) -> WireModel:
+    endpoint.engine.recheck()
     return pp.PermissionChangeResult(
         changed=(*edit.added, *edit.removed),
         path=file_uri(str(edit.path)),
-        notices=edit.notices,
+        notices=(*edit.notices, *warnings),
     )
 
 
@@ -111,7 +128,8 @@ def permission_add_rule(endpoint: "EditorEndpoint", params: pp.RuleParams) -> Wi
     workspace = _deciding(endpoint, params.session_id)
     layer = RootSource(params.layer)
     edit = endpoint.engine.grants.add_rule(workspace, layer, params.rule, params.kind)
-    return _changed(endpoint, params.session_id, edit)
+    warning = free_pass(params.rule, layer) if params.kind == "allow" else None
+    return _changed(endpoint, edit, *([warning] if warning else []))
 
 
 @handles("kova/permission/removeRule")
@@ -120,7 +138,7 @@ def permission_remove_rule(endpoint: "EditorEndpoint", params: pp.RuleParams) ->
     workspace = _deciding(endpoint, params.session_id)
     layer = RootSource(params.layer)
     edit = endpoint.engine.grants.remove_rule(workspace, layer, params.rule, params.kind)
-    return _changed(endpoint, params.session_id, edit)
+    return _changed(endpoint, edit)
 
 
 @handles("kova/permission/addRoot")
@@ -128,7 +146,7 @@ def permission_add_root(endpoint: "EditorEndpoint", params: pp.RootParams) -> Wi
     """Add a writable folder."""
     workspace = _deciding(endpoint, params.session_id)
     edit = endpoint.engine.grants.add_root(workspace, RootSource(params.layer), params.root)
-    return _changed(endpoint, params.session_id, edit)
+    return _changed(endpoint, edit)
 
 
 @handles("kova/permission/removeRoot")
@@ -136,7 +154,7 @@ def permission_remove_root(endpoint: "EditorEndpoint", params: pp.RootParams) ->
     """Take a writable folder out."""
     workspace = _deciding(endpoint, params.session_id)
     edit = endpoint.engine.grants.remove_root(workspace, RootSource(params.layer), params.root)
-    return _changed(endpoint, params.session_id, edit)
+    return _changed(endpoint, edit)
 
 
 @handles("kova/permission/accept")
@@ -146,7 +164,7 @@ def permission_accept(endpoint: "EditorEndpoint", params: pp.AcceptParams) -> Wi
     grants = endpoint.engine.grants
     for proposal in grants.load(workspace).proposals:
         if _proposal_id(proposal) == params.proposal_id:
-            return _changed(endpoint, params.session_id, grants.accept(workspace, proposal))
+            return _changed(endpoint, grants.accept(workspace, proposal))
     raise RequestFailed(
         "invalidParams", "proposalId: that is no longer proposed. List the permissions again."
     )
@@ -159,5 +177,10 @@ def permission_adopt(endpoint: "EditorEndpoint", params: pp.AdoptParams) -> Wire
     grants = endpoint.engine.grants
     layer = RootSource(params.layer)
     path = grants.user_path() if layer is RootSource.USER else grants.local_path(workspace)
-    edit = Edit(path, added=grants.adopt(workspace, layer))
-    return _changed(endpoint, params.session_id, edit)
+    granted = grants.load(workspace)
+    shown = granted.pending_user if layer is RootSource.USER else granted.pending_local
+    if params.digest is not None and params.digest != (shown.digest if shown else ""):
+        raise RequestFailed(
+            "invalidParams", f"digest: {path} changed since it was shown. List it again."
+        )
+    return _changed(endpoint, Edit(path, added=grants.adopt(workspace, layer, shown)))

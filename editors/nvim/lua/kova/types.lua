@@ -13,6 +13,7 @@
 ---@class (exact) kova.AdoptParams
 ---@field sessionId string Opaque id; its workspace is meant.
 ---@field layer? "user"|"local" Which file. Default: local.
+---@field digest? string Of what was shown; when the file holds something else by now, nothing is adopted.
 
 ---The answer to one question.
 ---@class (exact) kova.Answer
@@ -148,9 +149,11 @@
 ---A shell command that asks.
 ---@class (exact) kova.CommandSubject
 ---@field type "command" Tag.
----@field command string The whole command line.
+---@field command string The whole command line, or its beginning when characters are hidden.
 ---@field cwd string `file:` URI of the folder it would run in.
 ---@field segments? kova.Segment[] Every simple command in it.
+---@field hiddenChars? integer Characters at the end of the command left out here. Default: 0.
+---@field outputRef? string Where the whole command can be read when characters are hidden.
 
 ---Earlier turns folded into a summary.
 ---@class (exact) kova.CompactionItem
@@ -484,6 +487,13 @@
 ---@class (exact) kova.PanelsCapability
 ---@field kinds? string[] Such as `loop`, `plan`, `markdown`, `diff`, `file`.
 
+---A file that holds what nobody confirmed.
+---@class (exact) kova.PendingEntry
+---@field layer "user"|"local" Which file.
+---@field path string The file, `file:` URI.
+---@field digest string For `adopt`: exactly this content is meant.
+---@field lines string[] One phrase for each thing that adopting would change.
+
 ---What changed.
 ---@class (exact) kova.PermissionChangeResult
 ---@field changed string[] One phrase for each thing that is now in force, or no longer; empty when nothing changed.
@@ -514,6 +524,7 @@
 ---@field deny kova.RuleEntry[] In force.
 ---@field roots kova.RootEntry[] In force, the workspace itself not listed.
 ---@field proposed? kova.ProposalEntry[] What files ask for that is not in force.
+---@field pending? kova.PendingEntry[] Files that hold what nobody confirmed; `adopt` confirms it.
 ---@field problems? string[] What is wrong with the files, with line and column.
 
 ---A plan to be approved.
@@ -652,6 +663,7 @@
 ---@field rule string As written.
 ---@field source kova.RootSource Which file.
 ---@field path string The file, `file:` URI.
+---@field isFreePass? boolean It allows, for good, a program that is otherwise never remembered. Default: false.
 
 ---A rule to add or remove.
 ---@class (exact) kova.RuleParams
@@ -993,7 +1005,7 @@ local M = {}
 M.version = 1
 
 ---Digest of openrpc.json, for `schemaHash`.
-M.schema_hash = "95b634790b3fbcf1"
+M.schema_hash = "dacc92e2df22a1e6"
 
 ---Method names.
 M.methods = {
