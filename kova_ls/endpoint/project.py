@@ -73,7 +73,7 @@ def _thin(value: Any, most: int) -> Any:
     if isinstance(value, dict):
         fields = cast(dict[str, Any], value)
         kept = list(fields)[: max(most, _MODEL_FIELDS)]
-        thin = {key[:200]: _thin(fields[key], most) for key in kept}
+        thin = {_cut(key, 200): _thin(fields[key], most) for key in kept}
         if len(kept) < len(fields):
             thin["…"] = f"{len(fields) - len(kept):,} more"
         return thin
