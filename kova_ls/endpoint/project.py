@@ -40,15 +40,13 @@ def bounded(
     if len(body) <= limit:
         return body
     raw = value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=excluded)
-    longest = 50_000
-    while len(body) > limit and longest > 50:
-        body = orjson.dumps(_cut(raw, longest))
-        longest //= 2
-    most = 4_096
-    while len(body) > limit and most > 4:
-        body = orjson.dumps(_thin(_cut(raw, longest), most))
-        most //= 2
-    return body
+    for longest in (50_000, 5_000, 500):
+        before, body = len(body), orjson.dumps(_cut(raw, longest))
+        if len(body) <= limit:
+            return body
+        if len(body) > before * 0.9:
+            break  # it is many values, not long texts
+    return orjson.dumps(_within(_cut(raw, 50), [limit - _SLACK_BYTES]))
 
 
 def _cut(value: Any, longest: int) -> Any:
@@ -67,22 +65,38 @@ def _cut(value: Any, longest: int) -> Any:
 _MODEL_FIELDS = 40
 """No shape of ours has more fields: an object with more of them is someone's free JSON."""
 
+_SLACK_BYTES = 20_000
+"""For what stands around the value that used up the room."""
 
-def _thin(value: Any, most: int) -> Any:
-    """Keep the first entries of long lists and of free objects, and say how many are left out."""
+
+def _within(value: Any, room: list[int]) -> Any:
+    """Keep lists and free objects as far as there is room, and say how many entries are left out.
+
+    Shape: `room` has one number, the bytes left; what is kept is taken off it.
+    """
     if isinstance(value, dict):
         fields = cast(dict[str, Any], value)
-        kept = list(fields)[: max(most, _MODEL_FIELDS)]
-        thin = {_cut(key, 200): _thin(fields[key], most) for key in kept}
-        if len(kept) < len(fields):
-            thin["…"] = f"{len(fields) - len(kept):,} more"
-        return thin
+        kept: dict[str, Any] = {}
+        for key, child in fields.items():
+            if room[0] <= 0 and len(fields) > _MODEL_FIELDS:
+                kept["…"] = f"{len(fields) - len(kept):,} more"
+                break
+            key = _cut(key, 200)
+            room[0] -= len(orjson.dumps(key)) + 2
+            kept[key] = _within(child, room)
+        return kept
     if isinstance(value, list):
         entries = cast(list[Any], value)
-        thinned = [_thin(child, most) for child in entries[:most]]
-        if len(entries) > most and not isinstance(entries[0], dict | list):
-            thinned.append(f"… {len(entries) - most:,} more")
-        return thinned
+        some: list[Any] = []
+        for entry in entries:
+            if room[0] <= 0:
+                if not isinstance(entry, dict | list):
+                    some.append(f"… {len(entries) - len(some):,} more")
+                break
+            room[0] -= 1
+            some.append(_within(entry, room))
+        return some
+    room[0] -= len(orjson.dumps(value)) + 1
     return value
 
 
