@@ -19,7 +19,7 @@ COMMANDS = {
     "doctor": "say what was found, what is wrong, and what to do",
     "status": "say whether the engine runs, for whom, and what it does",
     "stop": "end the engine",
-    "permission": "say what a call would get; import other agents' rules",
+    "permission": "test calls; list, add, remove and adopt rules; import other agents'",
     "model": "decode a recorded model stream",
     "schema": "print the protocol's schemas",
 }

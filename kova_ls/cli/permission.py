@@ -1,5 +1,7 @@
 """`kova-ls permission test` and `import`: what would be decided, without doing anything.
 
+The sub-commands that look at the permission files and change them are in `permission_files`.
+
 Invariant: runs nothing, needs no engine and writes no file.
 Invariant: no line of a batch can stop the batch; each line in gives one line out.
 """
@@ -17,9 +19,12 @@ from typing import Any, BinaryIO, TextIO, cast
 import orjson
 
 from kova_ls import paths
+from kova_ls.cli import permission_files
 from kova_ls.cli.arguments import DONE, FAILED, USAGE
+from kova_ls.cli.console import Console
 from kova_ls.cli.terminal import shown
 from kova_ls.engine import grants, judge, workspace
+from kova_ls.engine.programs import Programs
 from kova_ls.permission.adjudicate import adjudicate
 from kova_ls.permission.effects import Connect, Effect, RunCommand
 from kova_ls.permission.facts import Call, Facts, Root, Rule, Ruling
@@ -49,10 +54,12 @@ class World:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run `permission test` or `permission import` and return the exit code."""
+    """Run a sub-command of `permission` and return the exit code."""
     # A person stands in a folder; a daemon does not.
-    world = World(os.environ, os.getcwd(), sys.stdin.buffer, sys.stdout, sys.stderr)  # noqa: TID251
-    return run(argv, world)
+    folder = os.getcwd()  # noqa: TID251
+    if argv and argv[0] in permission_files.COMMANDS:
+        return permission_files.main(argv, Console.of_process(folder, os.environ))
+    return run(argv, World(os.environ, folder, sys.stdin.buffer, sys.stdout, sys.stderr))
 
 
 def run(argv: Sequence[str], world: World) -> int:
@@ -77,6 +84,8 @@ def run(argv: Sequence[str], world: World) -> int:
     brought = commands.add_parser("import", help="say what other agents' rules become here")
     brought.add_argument("file", help="a settings file")
     brought.add_argument("--json", action="store_true", help="print it as JSON")
+    for name, what in permission_files.COMMANDS.items():
+        commands.add_parser(name, help=what)
     try:
         options = parser.parse_args(argv)
     except SystemExit as end:
@@ -93,12 +102,13 @@ def _test(options: argparse.Namespace, world: World) -> int:
     if options.batch:
         return _batch(options, world)
     try:
-        facts = _facts(options, world)
+        facts, wishes = _facts(options, world)
         call = _call(options, facts, world)
     except _Fault as fault:
         world.stderr.write(f"{fault}\n")
         return USAGE
-    ruling = adjudicate(call, facts)
+    changed = Programs(Path(facts.data_dir) / "adopted")
+    ruling = judge.rule_on(call, facts, wishes, changed)
     if options.json:
         world.stdout.write(json.dumps(_as_json(ruling)) + "\n")
     else:
@@ -110,8 +120,11 @@ class _Fault(Exception):
     """The command line or a file it names cannot be used; the text says what to do."""
 
 
-def _facts(options: argparse.Namespace, world: World) -> Facts:
-    """Build the facts from the machine, as an engine would for a session in the workspace."""
+def _facts(options: argparse.Namespace, world: World) -> tuple[Facts, Sequence[grants.Proposal]]:
+    """Build the facts from the machine, as an engine would for a session in the workspace.
+
+    Shape: with them, what the files ask for.
+    """
     folder = os.path.realpath(os.path.join(world.cwd, options.workspace or "."))
     if not os.path.isdir(folder):
         raise _Fault(f"{shown(folder)} is no folder; name one with --workspace.")
@@ -124,18 +137,18 @@ def _facts(options: argparse.Namespace, world: World) -> Facts:
         git_dirs_ok=judge.git_dir_is_own(folder),
     )
     if options.rules is not None:
-        return _with_file(facts, os.path.join(world.cwd, options.rules))
+        return _with_file(facts, os.path.join(world.cwd, options.rules)), ()
     found = grants.Grants(
         Path(facts.kova_home), Path(facts.data_dir), home=Path(facts.home), env=world.env
     ).load(folder)
-    return replace(
+    facts = replace(
         facts,
         roots=tuple(found.roots),
         allow=tuple(found.allow),
         deny=tuple(found.deny),
         strict_redirects=found.strict_redirects,
-        proposals=tuple(proposal.sentence for proposal in found.proposals),
     )
+    return facts, found.proposals
 
 
 def _machine(world: World) -> Facts:

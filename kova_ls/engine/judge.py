@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kova_ls.engine.grant_set import Proposal, visible
-from kova_ls.engine.workspace import resolve
+from kova_ls.engine.programs import Programs
+from kova_ls.engine.workspace import file_uri, resolve
+from kova_ls.journal.records import RootEntry
 from kova_ls.permission.adjudicate import adjudicate
 from kova_ls.permission.effects import Effect, ReadPath, RunCommand
 from kova_ls.permission.facts import Call, Facts, Root, Rule, Ruling
@@ -83,6 +85,13 @@ def facts(session: "Session", effects: Sequence[Effect] = ()) -> Facts:
     )
 
 
+def roots_of(session: "Session") -> tuple[RootEntry, ...]:
+    """Return the folders outside the workspace that count as inside now."""
+    return tuple(
+        RootEntry(uri=file_uri(root.path), source=root.source) for root in facts(session).roots
+    )
+
+
 def judge(session: "Session", tool: Tool, args: Any) -> tuple[Call, Ruling]:
     """Say what the gates say of a call now. Raises: ToolError for a path that cannot be."""
     effects: list[Effect] = tool.effects(args, resolver(session))
@@ -90,13 +99,19 @@ def judge(session: "Session", tool: Tool, args: Any) -> tuple[Call, Ruling]:
     engine = session.engine
     engine.commands.settle()
     known = facts(session, effects)
+    wishes = engine.grants.load(known.workspace).proposals
+    return call, rule_on(call, known, wishes, engine.programs)
+
+
+def rule_on(call: Call, known: Facts, wishes: Sequence[Proposal], programs: Programs) -> Ruling:
+    """Return the verdict as every door shows it: the gates, changed programs, fitting proposals."""
     ruling = adjudicate(call, known)
     if ruling.decision is Decision.ALLOW and known.level is not ApprovalLevel.AUTO:
-        ruling = _with_changed(ruling, engine.programs.changed_in(effects))
+        ruling = _with_changed(ruling, programs.changed_in(call.effects))
     if ruling.decision is Decision.ASK:
-        wishes = engine.grants.load(known.workspace).proposals
-        ruling = replace(ruling, notices=(*ruling.notices, *relevant(call, known, ruling, wishes)))
-    return call, ruling
+        notices = (*ruling.notices, *_relevant(call, known, ruling, wishes))
+        ruling = replace(ruling, notices=notices)
+    return ruling
 
 
 def may_read_unasked(session: "Session", path: str, asked: str) -> bool:
@@ -109,7 +124,7 @@ def may_read_unasked(session: "Session", path: str, asked: str) -> bool:
     return adjudicate(call, known).decision is Decision.ALLOW
 
 
-def relevant(
+def _relevant(
     call: Call, known: Facts, ruling: Ruling, wishes: Sequence[Proposal]
 ) -> tuple[str, ...]:
     """Return the sentences of the proposals that, accepted, would change this ruling."""
