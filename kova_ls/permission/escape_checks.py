@@ -61,7 +61,7 @@ def find_escape(words: Sequence[Word]) -> str | None:
 
 def _entry(
     name: str,
-) -> "tuple[tuple[_Options, ...], Callable[[list[str]], str | None] | None] | None":
+) -> "tuple[tuple[_Options, ...], Callable[[Sequence[str]], str | None] | None] | None":
     entry = _BY_PROGRAM.get(name)
     if entry is None and name[-1:].isdigit():
         entry = _BY_PROGRAM.get(name.rstrip("0123456789."))
@@ -74,7 +74,7 @@ _GIT_SAFE = frozenset({"--no-pager", "-P", "--no-optional-locks", "--no-lazy-fet
 _GIT_ALONE = frozenset({"--version", "-v", "--help", "-h", "--html-path", "--man-path"})
 
 
-def _git_subcommand(values: list[str]) -> int:
+def _git_subcommand(values: Sequence[str]) -> int:
     """Return where the sub-command stands; negative when an option before it is not harmless."""
     for at, value in enumerate(values):
         if not value.startswith("-"):
@@ -86,7 +86,7 @@ def _git_subcommand(values: list[str]) -> int:
     return 0
 
 
-def _check_options(name: str, entries: tuple[_Options, ...], values: list[str]) -> str | None:
+def _check_options(name: str, entries: tuple[_Options, ...], values: Sequence[str]) -> str | None:
     for options in entries:
         positional = 0
         for at, value in enumerate(values):
@@ -189,7 +189,9 @@ def _compile(entry: Escape) -> _Options:
 _SubOptions = dict[str, tuple[_Options, ...]]
 
 
-def _tables() -> "dict[str, tuple[tuple[_Options, ...], Callable[[list[str]], str | None] | None]]":
+def _tables() -> (
+    "dict[str, tuple[tuple[_Options, ...], Callable[[Sequence[str]], str | None] | None]]"
+):
     own: dict[str, list[_Options]] = {}
     subs: dict[str, dict[str, list[_Options]]] = {}
     for entry in ESCAPES + TOOL_ESCAPES:
@@ -211,16 +213,18 @@ def _tables() -> "dict[str, tuple[tuple[_Options, ...], Callable[[list[str]], st
 def _with_subs(
     name: str,
     subs: dict[str, list[_Options]],
-    check: Callable[[list[str]], str | None] | None,
-) -> Callable[[list[str]], str | None] | None:
+    check: Callable[[Sequence[str]], str | None] | None,
+) -> Callable[[Sequence[str]], str | None] | None:
     if not subs:
         return check
     tables: _SubOptions = {sub: tuple(options) for sub, options in subs.items()}
 
-    def both(values: list[str]) -> str | None:
+    def both(values: Sequence[str]) -> str | None:
         at = next((i for i, value in enumerate(values) if not value.startswith("-")), None)
         if at is not None and (options := tables.get(values[at])):
-            reason = _check_options(f"{name} {values[at]}", options, values[:at] + values[at + 1 :])
+            reason = _check_options(
+                f"{name} {values[at]}", options, [*values[:at], *values[at + 1 :]]
+            )
             if reason:
                 return reason
         return check(values) if check else None

@@ -4,7 +4,7 @@ Invariant: what is not known to be harmless is taken for an escape.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 _SAFE_CURL_FLAGS = frozenset("sSLfvikgIG0146#NaRl")
 _SAFE_CURL_VALUED = frozenset("HXdAeumxrbFyY")
@@ -28,7 +28,7 @@ _SAFE_CURL_LONG_VALUED = frozenset(
 _CURL_SINKS = frozenset({"/dev/null", "-"})
 
 
-def _check_curl(values: list[str]) -> str | None:
+def _check_curl(values: Sequence[str]) -> str | None:
     at = 0
     while at < len(values):
         value = values[at]
@@ -66,7 +66,7 @@ def _check_curl(values: list[str]) -> str | None:
     return None
 
 
-def _check_wget(values: list[str]) -> str | None:
+def _check_wget(values: Sequence[str]) -> str | None:
     return "`wget` writes files, and a history beside them."
 
 
@@ -77,7 +77,7 @@ _SED_LONG = frozenset(
 )
 
 
-def _check_sed(values: list[str]) -> str | None:
+def _check_sed(values: Sequence[str]) -> str | None:
     scripts: list[str] = []
     operands: list[str] = []
     at = 0
@@ -202,7 +202,7 @@ def _sed_part(script: str, at: int, delimiter: str, *, is_regex: bool) -> int:
     return -1
 
 
-def _check_tar(values: list[str]) -> str | None:
+def _check_tar(values: Sequence[str]) -> str | None:
     """Accept listing an archive and nothing else."""
     lists = False
     at = 0
@@ -234,8 +234,10 @@ def _check_tar(values: list[str]) -> str | None:
     return None if lists else "`tar` writes or runs something unless it lists."
 
 
-def _check_second_operand(name: str, flags: str, valued: str) -> Callable[[list[str]], str | None]:
-    def check(values: list[str]) -> str | None:
+def _check_second_operand(
+    name: str, flags: str, valued: str
+) -> Callable[[Sequence[str]], str | None]:
+    def check(values: Sequence[str]) -> str | None:
         operands = 0
         at = 0
         while at < len(values):
@@ -256,13 +258,13 @@ def _check_second_operand(name: str, flags: str, valued: str) -> Callable[[list[
     return check
 
 
-def _check_printf(values: list[str]) -> str | None:
-    if any(value.startswith("-") for value in values[:2]):
+def _check_printf(values: Sequence[str]) -> str | None:
+    if any(value.startswith("-") for value in values[:1]):
         return "`printf` with an option evaluates the name it stores into."
     return None
 
 
-def _check_test(values: list[str]) -> str | None:
+def _check_test(values: Sequence[str]) -> str | None:
     if any(value in ("-v", "-R") for value in values):
         return "`test -v` evaluates the subscript of the name it asks about."
     return None
@@ -281,7 +283,7 @@ _SQLITE_WORDS = re.compile(
 )
 
 
-def _check_sqlite(values: list[str]) -> str | None:
+def _check_sqlite(values: Sequence[str]) -> str | None:
     for value in values:
         if value.startswith("-"):
             if "-" + value.lstrip("-") not in _SQLITE_FLAGS:
@@ -291,12 +293,18 @@ def _check_sqlite(values: list[str]) -> str | None:
     return None
 
 
+def _check_duckdb(values: Sequence[str]) -> str | None:
+    if any(re.search(r"\bcopy\b|\bexport\b|\binstall\b|\bload\b", value, re.IGNORECASE) for value in values):
+        return "The statement of `duckdb` may write a file or load code."
+    return _check_sqlite(values)
+
+
 _CLIENT_WORDS = re.compile(
     r"\\|\bprogram\b|\bsystem\b|\btee\b|\bpager\b|outfile|dumpfile|\bsource\b", re.IGNORECASE
 )
 
 
-def _check_client(values: list[str]) -> str | None:
+def _check_client(values: Sequence[str]) -> str | None:
     for value in values:
         if _CLIENT_WORDS.search(value):
             return "The statement may write a file or run a program."
@@ -306,7 +314,7 @@ def _check_client(values: list[str]) -> str | None:
 _MAKE_VALUE = re.compile(r"\d*|yes|no|true|false|on|off|y|n")
 
 
-def _check_make(values: list[str]) -> str | None:
+def _check_make(values: Sequence[str]) -> str | None:
     for value in values:
         name, has_value, rest = value.partition("=")
         if value.startswith("-"):
@@ -321,7 +329,7 @@ def _check_make(values: list[str]) -> str | None:
 _SHELL_LINK = re.compile(r"extld|linkmode|buildmode|-r\b|-I\b|-o\b|plugin", re.IGNORECASE)
 
 
-def _check_go(values: list[str]) -> str | None:
+def _check_go(values: Sequence[str]) -> str | None:
     for at, value in enumerate(values):
         bare = value.lstrip("-")
         if bare.split("=", 1)[0] in ("ldflags", "gcflags", "asmflags") and value.startswith("-"):
@@ -346,12 +354,16 @@ _GIT_ADDRESSES = frozenset(
 _GIT_HELPER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::")
 
 
-def _check_git(values: list[str]) -> str | None:
+def _check_git(values: Sequence[str]) -> str | None:
     if not values:
         return None
     if values[0] in _GIT_ADDRESSES and any(_GIT_HELPER.match(value) for value in values):
         return "A git address with `::` runs a helper program."
     if values[0] == "config":
+        operands = [value for value in values[1:] if not value.startswith("-")]
+        options = [value for value in values[1:] if value.startswith("-")]
+        if len(operands) == 1 and "." in operands[0] and _GIT_CONFIG_READS.issuperset(options):
+            return None
         reads = {
             "--get",
             "--get-all",
@@ -378,7 +390,7 @@ _MAVEN_PROPERTY = re.compile(
 )
 
 
-def _check_maven(values: list[str]) -> str | None:
+def _check_maven(values: Sequence[str]) -> str | None:
     for at, value in enumerate(values):
         if value in ("-D", "--define") and at + 1 < len(values):
             value = f"-D{values[at + 1]}"
@@ -389,7 +401,7 @@ def _check_maven(values: list[str]) -> str | None:
     return None
 
 
-CHECKS: dict[str, Callable[[list[str]], str | None]] = {
+CHECKS: dict[str, Callable[[Sequence[str]], str | None]] = {
     "curl": _check_curl,
     "wget": _check_wget,
     "sed": _check_sed,
@@ -404,6 +416,8 @@ CHECKS: dict[str, Callable[[list[str]], str | None]] = {
     "[": _check_test,
     "sqlite3": _check_sqlite,
     "sqlite": _check_sqlite,
+    "duckdb": _check_duckdb,
+    "cpp": _check_second_operand("cpp", "PEHM", "DIUWfmstdOx"),
     "psql": _check_client,
     "mysql": _check_client,
     "mariadb": _check_client,

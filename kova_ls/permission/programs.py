@@ -25,7 +25,9 @@ NEVER: tuple[Never, ...] = (
         " ruby# jruby irb pry php# lua# luajit awk gawk mawk nawk pwsh powershell powershell.exe"
         " Rscript R julia osascript tclsh# wish expect groovy jshell elixir iex erl escript guile"
         " racket sbcl scala swipl ocaml ghci runghc runhaskell jupyter m4 dc java mongo"
-        " mongosh ldd",
+        " mongosh ldd gs kotlin kotlinc clojure clj bb crystal:eval raku janet zig:run dotnet:script"
+        " rails:runner rails:r rails:console rails:c rails:dbconsole mix:run mix:eval mix:cmd stack:ghci"
+        " stack:runghc stack:script",
         "runs any program text it is given",
         (
             "node -e 1",
@@ -47,7 +49,8 @@ NEVER: tuple[Never, ...] = (
         " npm:explore pnpm:create yarn:create pnpm:exec yarn:exec uv:run uv:tool:run poetry:run"
         " pdm:run hatch:run rye:run pipenv:run pipenv:shell pixi:run bundle:exec composer:exec"
         " conda:run mamba:run micromamba:run corepack nix:run nix:shell nix:develop nix-shell"
-        " mise:exec mise:x asdf:exec rbenv:exec pyenv:exec direnv:exec",
+        " mise:exec mise:x mise:trust asdf:exec rbenv:exec pyenv:exec direnv volta:run fnm:exec opam:exec"
+        " stack:exec cabal:exec dune:exec dotnet:exec yarn:plugin yarn:set",
         "finds or fetches another program and runs it",
         ("npx tsc", "pnpm dlx x", "npm exec -- x", "uv run x.py", "uv --quiet run x", "npm x y"),
     ),
@@ -57,7 +60,9 @@ NEVER: tuple[Never, ...] = (
         " podman:compose:run podman:compose:exec nerdctl:run nerdctl:exec docker-compose:run"
         " docker-compose:exec kubectl:exec kubectl:run kubectl:debug oc:exec oc:rsh ssh sshpass"
         " mosh autossh gcloud:compute:ssh vagrant:ssh multipass:exec lxc:exec limactl:shell wsl"
-        " wsl.exe systemd-nspawn machinectl gh:codespace:ssh heroku:run nc ncat netcat socat telnet",
+        " wsl.exe systemd-nspawn machinectl gh:codespace:ssh heroku:run fly:ssh flyctl:ssh minikube:ssh"
+        " crictl:exec ctr:run ansible ansible-playbook ansible-console nc ncat netcat socat telnet ftp"
+        " lftp ssh-add ssh-keygen",
         "runs commands in another place, or opens a way there",
         ("docker run x", "docker compose exec a sh", "kubectl exec p -- sh", "ssh host ls"),
     ),
@@ -70,7 +75,7 @@ NEVER: tuple[Never, ...] = (
         " start-stop-daemon daemonize tmux screen dotenv dotenvx cross-env env-cmd op:run"
         " doppler:run infisical:run aws-vault hyperfine caffeinate ssh-agent dbus-run-session"
         " xvfb-run launchctl open xdg-open start start.exe jobs fc bind complete compgen compopt"
-        " history coproc cygstart",
+        " history coproc cygstart fzf sk peco yt-dlp youtube-dl aria2c mail mailx sendmail",
         "runs whatever command it is given",
         ("env FOO=1 ls", "xargs rm", "timeout 5 ls", "sudo ls", "command ls", ". ./x", "eval ls"),
     ),
@@ -84,7 +89,7 @@ NEVER: tuple[Never, ...] = (
         " truncate rsync scp sftp kill pkill killall xkill del rd erase move copy xcopy robocopy"
         " rename mmv trash fallocate mkfifo mknod mount umount losetup fdisk parted sgdisk wipefs"
         " cryptsetup swapon swapoff setfacl chattr setcap chcon reboot shutdown halt poweroff init"
-        " telinit taskkill taskkill.exe sponge git:filter-branch",
+        " telinit taskkill taskkill.exe sponge git:filter-branch cpio pax uudecode rclone",
         "destroys, moves or re-owns what it is pointed at",
         ("rm -rf build", "cp a b", "find . -delete", "mv a b", "chmod 777 x", "mkfs.ext4 /dev/x"),
     ),
@@ -96,8 +101,9 @@ NEVER: tuple[Never, ...] = (
         ("git difftool -x cmd", "git daemon --export-all"),
     ),
     Never(
-        "vi vim nvim view vimdiff ex ed emacs emacsclient nano pico micro joe kak hx helix red",
-        "is an editor that writes files and runs commands",
+        "vi vim nvim view vimdiff ex ed emacs emacsclient nano pico micro joe kak hx helix red code"
+        " code-insiders codium cursor subl zed idea",
+        "is an editor, which writes files and runs commands",
         ("vim a", "ed a"),
     ),
 )
@@ -288,12 +294,12 @@ def never_reason(words: Sequence[str]) -> str | None:
     """Return why no remembered prefix may cover these words, or None."""
     name = program_name(words[0])
     reason = _never_program(name) or (_never_program(name.lower()) if not name.islower() else None)
-    if reason is None:
-        reason = _never_sub(name, words)
-    if reason is None:
+    if reason is not None:
+        return f"`{words[0]}` {reason}"
+    found = _never_sub(name, words)
+    if found is None or development_program(words):
         return None
-    inner = development_program(words)
-    return None if inner else f"`{_shown(words, name)}` {reason}"
+    return f"`{words[0]} {' '.join(found[0])}` {found[1]}"
 
 
 def development_program(words: Sequence[str]) -> int:
@@ -313,13 +319,10 @@ def _never_program(name: str) -> str | None:
     return None
 
 
-def _never_sub(name: str, words: Sequence[str]) -> str | None:
-    entries = _NEVER_SUBS.get(name)
-    if entries is None:
-        return None
-    for subs, reason in entries:
+def _never_sub(name: str, words: Sequence[str]) -> tuple[tuple[str, ...], str] | None:
+    for subs, reason in _NEVER_SUBS.get(name, ()):
         if _has_subs(words, subs):
-            return reason
+            return subs, reason
     return None
 
 
@@ -340,12 +343,6 @@ def _has_subs(words: Sequence[str], subs: tuple[str, ...]) -> bool:
         else:
             return False
     return False
-
-
-def _shown(words: Sequence[str], name: str) -> str:
-    if name in _NEVER or len(words) < 2 or name not in _NEVER_SUBS:
-        return words[0]
-    return f"{words[0]} {words[1]}"
 
 
 def make_rule(words: Sequence[str]) -> str | None:

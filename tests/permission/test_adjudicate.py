@@ -1,6 +1,7 @@
 import json
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -314,11 +315,6 @@ def test_odd_commands_are_judged_in_a_moment() -> None:
 
 def test_rules_of_both_layers_are_in_force() -> None:
     given = facts("ls *")
-    both = type(given)(
-        **{
-            **{name: getattr(given, name) for name in given.__dataclass_fields__},
-            "allow": (Rule("ls *", RootSource.LOCAL), Rule("python3 *", RootSource.USER)),
-        }
-    )
+    both = replace(given, allow=(*given.allow, Rule("python3 *", RootSource.USER)))
     assert decide("ls && python3 x", both) == "allow"
     assert decide("ls && python3 x", given) == "ask"

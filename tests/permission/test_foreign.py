@@ -83,8 +83,10 @@ def test_denials_keep_their_force() -> None:
             [("allow", "git status:*"), ("deny", "rm:*")],
         ),
         (
-            ('prefix_rule(\n  pattern = ["git", "log"],\n  decision = "allow",\n)\n'
-            'prefix_rule(pattern=["rm"], decision="forbidden")\n'),
+            (
+                'prefix_rule(\n  pattern = ["git", "log"],\n  decision = "allow",\n)\n'
+                'prefix_rule(pattern=["rm"], decision="forbidden")\n'
+            ),
             [("allow", '["git", "log"]'), ("deny", '["rm"]')],
         ),
         ('["ls", "git status"]', [("allow", "ls"), ("allow", "git status")]),

@@ -38,7 +38,9 @@ TABLE: list[tuple[Effect, set[Mode]]] = [
 
 
 @pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize(("effect", "modes"), TABLE, ids=lambda value: repr(value)[:40])
+@pytest.mark.parametrize(
+    ("effect", "modes"), TABLE, ids=lambda value: "" if isinstance(value, set) else repr(value)[:40]
+)
 def test_the_mode_decides_what_may_happen_at_all(
     effect: Effect, modes: set[Mode], mode: Mode
 ) -> None:
