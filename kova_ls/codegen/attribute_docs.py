@@ -8,6 +8,7 @@ import ast
 import inspect
 import sys
 from functools import cache
+from itertools import pairwise
 
 from pydantic import BaseModel
 
@@ -50,7 +51,7 @@ def _of_module(name: str) -> dict[str, dict[str, str]]:
 
 def _of_body(body: list[ast.stmt]) -> dict[str, str]:
     docs: dict[str, str] = {}
-    for field, below in zip(body, body[1:], strict=False):
+    for field, below in pairwise(body):
         match field, below:
             case (
                 ast.AnnAssign(target=ast.Name(id=name)),

@@ -22,7 +22,7 @@ from kova_ls.engine import index
 from kova_ls.engine.editor import Editor
 from kova_ls.engine.grants import Grants
 from kova_ls.engine.index import Summary
-from kova_ls.engine.judge import Places
+from kova_ls.engine.judge import Places, roots_of
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.running import CommandWatch
 from kova_ls.engine.session import Session
@@ -258,7 +258,7 @@ class Engine:
         session_id = token_hex(10)
         now = self.now()
         journal = Journal.create(self.sessions_dir / session_id / "journal.jsonl")
-        session = Session(self, journal, (), now)
+        session = Session(self, journal, [], now)
         session.record(
             r.SessionCreated(
                 session_id=session_id,
@@ -363,6 +363,16 @@ class Engine:
             if session.turn is not None and session.origin is None and editor.id:
                 if session.state.client_id == editor.id:
                     session.origin = editor
+
+    def folders_changed(self, editor: Editor) -> None:
+        """Tell the turns of an editor whose folders came or went what counts as inside now."""
+        for session in self._sessions.values():
+            if session.origin is editor:
+                roots = roots_of(session)
+                with contextlib.suppress(KovaError):
+                    if roots != session.state.roots:
+                        session.record(r.RootsChanged(roots=roots))
+                session.rejudge("engine")
 
     async def close(self) -> None:
         """End without ending turns: they go on when the next engine starts."""

@@ -9,8 +9,7 @@ import asyncio
 import contextlib
 import logging
 import os
-from array import array
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
@@ -20,6 +19,7 @@ from kova_ls.engine import machine
 from kova_ls.engine.approvals import Waiter
 from kova_ls.engine.editor import Editor
 from kova_ls.engine.grant_set import GrantSet
+from kova_ls.engine.item_index import ItemIndex, last_todos, telling
 from kova_ls.engine.prompt import Conversation
 from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
@@ -34,8 +34,6 @@ from kova_ls.values import (
     QuestionRequest,
     TextPart,
     Todo,
-    TodosBlock,
-    ToolCallItem,
 )
 from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState, StartStatus, WhenBusy
 
@@ -49,7 +47,7 @@ class Session:
     """A conversation in memory; `state` is what its records make of it."""
 
     def __init__(
-        self, engine: "Engine", journal: Journal, stored: Sequence[Stored], created_at: float
+        self, engine: "Engine", journal: Journal, stored: list[Stored], created_at: float
     ) -> None:
         self.engine = engine
         self.stream = Stream(journal)
@@ -66,6 +64,8 @@ class Session:
         """The engine ends: a cancelled turn is left as it is, to go on later."""
         self.notices: list[str] = []
         """To be told when the running call has ended."""
+        self.review_lock = asyncio.Lock()
+        """Held while what is to be reviewed is computed or decided."""
         self.stopped_notes: list[str] = []
         """Commands that an interrupt stopped, with their processes."""
         self.partial_output = ""
@@ -74,24 +74,24 @@ class Session:
         """What the permission files said when open cards were last judged."""
         self._steered = False
         self._committing: asyncio.Task[None] | None = None
-        self._starts = array("Q")
-        """Seq of each item's start, in order."""
-        self._ends: dict[int, int] = {}
-        """Index of the item -> seq of its end."""
-        self._open: dict[str, int] = {}
-        """Id of an open item -> its index."""
+        self._items = ItemIndex()
         self._conversation = Conversation()
         self._adapter: Adapter | None = None
         self._messages: list[bytes] | None = None
         """The conversation as `_adapter` encodes it; None = to be made from the journal."""
-        state: machine.State | None = None
-        for entry in stored:
-            state = machine.fold(state, entry.record)
-            self._index(entry)
-        if state is not None:
-            self.state = state
         if stored:
-            self.updated_at = stored[-1].at
+            self._read_back(stored)
+
+    def _read_back(self, stored: list[Stored]) -> None:
+        state: machine.State | None = None
+        for entry in telling(stored):
+            state = machine.fold(state, entry.record)
+        assert state is not None
+        self.state = state
+        for entry in stored:
+            self._items.add(entry)
+        self.todos = last_todos(stored)
+        self.updated_at = stored[-1].at
 
     @property
     def id(self) -> str:
@@ -144,7 +144,7 @@ class Session:
 
         stored = self.stream.append(record, self.engine.now(), apply)
         self.updated_at = stored.at
-        self._index(stored)
+        self._items.add(stored)
         messages = self._conversation.add(record)
         if messages and self._messages is not None and self._adapter is not None:
             self._messages.extend(map(self._adapter.encode, messages))
@@ -162,18 +162,6 @@ class Session:
         notices, self.notices = self.notices, []
         for text in notices:
             self.notice("warning", text)
-
-    def _index(self, stored: Stored) -> None:
-        record = stored.record
-        if isinstance(record, r.ItemStarted):
-            self._open[record.item.item_id] = len(self._starts)
-            self._starts.append(stored.seq)
-        elif isinstance(record, r.ItemCompleted):
-            self._ends[self._open.pop(record.item.item_id)] = stored.seq
-            if isinstance(record.item, ToolCallItem):
-                for block in record.item.display:
-                    if isinstance(block, TodosBlock):
-                        self.todos = block.todos
 
     def commit_soon(self) -> None:
         """Put what was written on the disk, beside whatever comes next."""
@@ -197,27 +185,16 @@ class Session:
             self._messages = list(map(adapter.encode, messages))
         return self._messages
 
-    def item(self, index: int) -> Item:
-        """Return the item that was started as number `index`, as it is now."""
-        end = self._ends.get(index)
-        seq = end if end is not None else self._starts[index]
-        record = self.journal.read(seq, seq)[0].record
-        assert isinstance(record, r.ItemStarted | r.ItemCompleted)
-        if end is None:
-            for item in self.state.open_items:
-                if item.item_id == record.item.item_id:
-                    return item
-        return record.item
-
     def items(self, before_seq: int | None, limit: int) -> tuple[list[Item], int | None]:
         """Return a page of items, oldest first, and `before_seq` of the page before it."""
-        stop = len(self._starts)
-        if before_seq is not None:
-            while stop and self._starts[stop - 1] >= before_seq:
-                stop -= 1
-        start = max(0, stop - limit)
-        page = [self.item(index) for index in range(start, stop)]
-        return page, (self._starts[start] if start else None)
+        seqs, before = self._items.page(before_seq, limit)
+        still_open = {item.item_id: item for item in self.state.open_items}
+        page: list[Item] = []
+        for seq in seqs:
+            record = self.journal.read(seq, seq)[0].record
+            assert isinstance(record, r.ItemStarted | r.ItemCompleted)
+            page.append(still_open.get(record.item.item_id, record.item))
+        return page, before
 
     def resolution(self, ask_id: str) -> tuple[str, str] | None:
         """Return decision and answerer of a resolved approval or question, from the journal."""

@@ -10,9 +10,8 @@ import contextlib
 import os
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -22,16 +21,54 @@ from kova_ls.journal.records import AnyRecord, Record
 from kova_ls.journal.upgrade import upgrade
 
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(AnyRecord)
+_KNOWN = frozenset(
+    member.model_fields["type"].default for member in get_args(get_args(AnyRecord)[0])
+)
+"""Types that `upgrade` and this version's records know."""
 
 
-@dataclass(frozen=True, slots=True)
 class Stored:
-    """A record with its place."""
+    """A record with its place; one read from a file is validated when it is first looked at."""
 
-    seq: int
-    at: float
-    """Unix seconds."""
-    record: Record
+    __slots__ = ("_raw", "_record", "at", "seq")
+
+    def __init__(
+        self, seq: int, at: float, record: Record | None, raw: dict[str, Any] | None = None
+    ) -> None:
+        self.seq = seq
+        self.at = at
+        """Unix seconds."""
+        self._record = record
+        self._raw = raw
+
+    @property
+    def record(self) -> Record:
+        """The record. Raises: JournalCorrupt when this version cannot read it."""
+        if self._record is None:
+            self._record = _validated(self.seq, self._raw or {})
+            self._raw = None
+        return self._record
+
+    @property
+    def tag(self) -> str:
+        """The record's `type`, without validating it."""
+        return self._record.tag if self._record is not None else str((self._raw or {})["type"])
+
+    def item_field(self, name: str) -> Any:
+        """Return a field of an item record's item, without validating it; None when absent."""
+        if self._record is None:
+            return (self._raw or {})["item"].get(name)
+        return getattr(getattr(self._record, "item", None), name, None)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stored):
+            return NotImplemented
+        return (self.seq, self.at, self.record) == (other.seq, other.at, other.record)
+
+    __hash__ = None  # type: ignore[assignment] - compared by content
+
+    def __repr__(self) -> str:
+        return f"Stored({self.seq}, {self.at}, {self.record!r})"
 
 
 class Journal:
@@ -186,14 +223,24 @@ def _parse(line: bytes, expected_seq: int) -> Stored | None:
         return None
     if seq != expected_seq:
         return None
+    if raw.get("type") not in _KNOWN:
+        raise _newer(seq, raw, "the type is unknown")
+    return Stored(seq, at, None, raw)
+
+
+def _validated(seq: int, raw: dict[str, Any]) -> Record:
     try:
-        return Stored(seq, at, _ADAPTER.validate_python(upgrade(raw)))
+        return _ADAPTER.validate_python(upgrade(raw))
     except ValidationError as error:
         where = error.errors(include_url=False, include_input=False)[0]
-        raise JournalCorrupt(
-            f"record {seq} ({raw.get('type')!r}) is not known to this version: {where['msg']}. "
-            "It was written by a newer version; update to read it."
-        ) from error
+        raise _newer(seq, raw, where["msg"]) from error
+
+
+def _newer(seq: int, raw: dict[str, Any], why: str) -> JournalCorrupt:
+    return JournalCorrupt(
+        f"record {seq} ({raw.get('type')!r}) is not known to this version: {why}. "
+        "It was written by a newer version; update to read it."
+    )
 
 
 def _lock(fd: int, path: Path) -> None:

@@ -18,9 +18,9 @@ def test_every_row_of_the_table_is_a_method() -> None:
     assert all(method["description"] for method in DOCUMENT["methods"])
 
 
-def test_notifications_come_from_the_engine_and_have_no_result() -> None:
+def test_only_what_is_asked_has_a_result_and_errors() -> None:
     for method in DOCUMENT["methods"]:
-        assert ("result" in method) == (method["x-direction"] == "clientToServer")
+        assert ("result" in method) == (METHODS[method["name"]].result is not None)
         assert ("errors" in method) == ("result" in method)
 
 

@@ -1,0 +1,97 @@
+"""Where a session's items stand in its journal, so that no item need be kept in memory."""
+
+from array import array
+
+from kova_ls.journal import records as r
+from kova_ls.journal.store import Stored
+from kova_ls.values import Todo, TodosBlock, ToolCallItem
+
+_STARTED = "item.started"
+_COMPLETED = "item.completed"
+
+
+class ItemIndex:
+    """Seq of each item's start and end, in the order of their starts."""
+
+    def __init__(self) -> None:
+        self._starts = array("Q")
+        self._ends = array("Q")
+        """Same length; 0 while the item is open."""
+        self._open: dict[str, int] = {}
+
+    def add(self, stored: Stored) -> None:
+        """Take the next record of the journal."""
+        tag = stored.tag
+        if tag == _STARTED:
+            self._open[stored.item_field("item_id")] = len(self._starts)
+            self._starts.append(stored.seq)
+            self._ends.append(0)
+        elif tag == _COMPLETED:
+            self._ends[self._open.pop(stored.item_field("item_id"))] = stored.seq
+
+    def page(self, before_seq: int | None, limit: int) -> tuple[list[int], int | None]:
+        """Return, oldest first, where the newest items before a place are best read.
+
+        That is the end of each, or its start while it is open; and the place for the page before,
+        None when this is the first.
+        """
+        stop = len(self._starts)
+        if before_seq is not None:
+            while stop and self._starts[stop - 1] >= before_seq:
+                stop -= 1
+        start = max(0, stop - limit)
+        seqs = [self._ends[index] or self._starts[index] for index in range(start, stop)]
+        return seqs, (self._starts[start] if start else None)
+
+
+_WITHIN_A_TURN = frozenset(
+    str(kind.model_fields["type"].default)
+    for kind in (
+        r.TurnSuspended,
+        r.TurnResumed,
+        r.StepStarted,
+        r.ModelReplied,
+        r.StepCompleted,
+        r.ItemStarted,
+        r.ItemUpdated,
+        r.ItemCompleted,
+        r.ApprovalRequested,
+        r.ApprovalResolved,
+        r.QuestionRequested,
+        r.QuestionResolved,
+    )
+)
+"""Records that leave nothing behind once their turn has ended, but for what the person said."""
+
+
+def telling(stored: list[Stored]) -> list[Stored]:
+    """Return the records that the state depends on: ended turns need not be gone through.
+
+    Invariant: folding these gives the same state as folding all.
+    """
+    last_end = 0
+    for index in range(len(stored) - 1, -1, -1):
+        if stored[index].tag == "turn.completed":
+            last_end = index
+            break
+    return [
+        entry
+        for index, entry in enumerate(stored)
+        if index > last_end
+        or entry.tag not in _WITHIN_A_TURN
+        or (entry.tag in (_STARTED, _COMPLETED) and entry.item_field("kind") == "userMessage")
+    ]
+
+
+def last_todos(stored: list[Stored]) -> tuple[Todo, ...]:
+    """Return the task list as the last call about it left it."""
+    for entry in reversed(stored):
+        if entry.tag != _COMPLETED or not entry.item_field("display"):
+            continue
+        if not any(block["type"] == "todos" for block in entry.item_field("display")):
+            continue
+        record = entry.record
+        if isinstance(record, r.ItemCompleted) and isinstance(record.item, ToolCallItem):
+            blocks = [b for b in record.item.display if isinstance(b, TodosBlock)]
+            return blocks[-1].todos
+    return ()
