@@ -28,6 +28,10 @@ class Introduction:
     panel_kinds: frozenset[str] = frozenset()
     max_latency_s: float = 0.0
     shows_documents: bool = False
+    applies_edits: bool = False
+    knows_documents: bool = False
+    """It answers `kova/editor/*` about its documents and checks our edits."""
+    tells_diagnostics: bool = False
     folder_uris: tuple[str, ...] = ()
     refusal: str | None = None
     """Why no version of the protocol is common to both."""
@@ -56,6 +60,9 @@ def introduction(params: Any) -> Introduction:
         panel_kinds=frozenset(map(str, _list(dig(kova, "capabilities", "panels", "kinds")))),
         max_latency_s=min(max(latency_s, 0.0), _LONGEST_LATENCY_S),
         shows_documents=dig(params, "capabilities", "window", "showDocument", "support") is True,
+        applies_edits=dig(params, "capabilities", "workspace", "applyEdit") is True,
+        knows_documents=isinstance(dig(kova, "capabilities", "documents"), dict),
+        tells_diagnostics=isinstance(dig(kova, "capabilities", "diagnostics"), dict),
         folder_uris=_folder_uris(params),
         refusal=refusal,
     )

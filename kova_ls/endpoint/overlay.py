@@ -23,7 +23,7 @@ _FORM_BYTES = 8
 
 
 @dataclass(slots=True)
-class _Open:
+class Open:
     """A document, and what is known of who changes it."""
 
     uri: str
@@ -41,7 +41,7 @@ class Overlay:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, Open] = {}
         self._paths: dict[str, str] = {}
         """URI, in the editor's own spelling -> path."""
         self._waiting: set[asyncio.Future[None]] = set()
@@ -65,7 +65,7 @@ class Overlay:
         text = str(document["text"])
         version = int(document.get("version") or 0)
         self._paths[document["uri"]] = path
-        self._open[path] = _Open(
+        self._open[path] = Open(
             document["uri"], Document(path, text, version, not _is_on_disk(path, text))
         )
         self._tell()
@@ -131,7 +131,7 @@ class Overlay:
             if not future.done():
                 future.set_result(None)
 
-    def _of(self, uri: str) -> _Open | None:
+    def _of(self, uri: str) -> Open | None:
         path = self._paths.get(uri)
         return self._open.get(path) if path is not None else None
 

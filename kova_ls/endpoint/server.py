@@ -8,7 +8,7 @@ Invariant: every request gets an answer; none holds a traceback.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,9 +17,11 @@ from kova_ls.endpoint.hub import Hub
 from kova_ls.vocabulary import Detail
 
 if TYPE_CHECKING:
-    from kova_ls.endpoint.overlay import Overlay
+    from kova_ls.endpoint.documents import Documents
+    from kova_ls.endpoint.handshake import Introduction
     from kova_ls.engine import Engine, Session
     from kova_ls.protocol._base import WireModel
+    from kova_ls.tools._base import Diagnosed
 
 _log = logging.getLogger(__name__)
 _EDITOR_ANSWER_S = 10.0
@@ -41,13 +43,13 @@ class EditorEndpoint(asyncio.Protocol):
         self.is_initialized = False
         self.followed: dict[str, Any] = {}
         """Session id -> how to stop following it."""
-        self.overlays: Overlay | None = None
+        self.overlays: Documents | None = None
         self._transport: asyncio.WriteTransport | None = None
         self._framer = framing.Framer()
         self._outgoing: list[bytes] = []
         self._waiting: deque[Any] = deque()
         self._max_latency_s = 0.0
-        self._shows_documents = False
+        self._said: Introduction = handshake.Introduction()
         self._is_shut_down = False
         self._tasks: dict[Any, asyncio.Task[WireModel]] = {}
         """Id of a request -> its work."""
@@ -73,7 +75,8 @@ class EditorEndpoint(asyncio.Protocol):
         for task in list(self._tasks.values()):
             task.cancel()
         for future in self._asked.values():
-            future.cancel()
+            if not future.done():
+                future.set_exception(ConnectionError("the editor is gone"))
         for session_id in list(self.followed):
             self.unfollow(session_id)
         self.hub.left(self)
@@ -168,7 +171,7 @@ class EditorEndpoint(asyncio.Protocol):
         self.trusted = said.trusted
         self.panel_kinds = said.panel_kinds
         self._max_latency_s = said.max_latency_s
-        self._shows_documents = said.shows_documents
+        self._said = said
         self._use_folders(said.folder_uris)
         self.is_initialized = True
         answer = handshake.answer(self.hub.server_id)
@@ -189,7 +192,7 @@ class EditorEndpoint(asyncio.Protocol):
         """Load the engine, then handle what came meanwhile."""
         if self._transport is None:
             return
-        from kova_ls.endpoint.overlay import Overlay
+        from kova_ls.endpoint.documents import Documents
 
         self.id = self.id or token_hex(8)
         try:
@@ -197,7 +200,11 @@ class EditorEndpoint(asyncio.Protocol):
         except Exception as error:  # noqa: BLE001 - what waited is answered with it
             self._refuse_waiting(error)
             return
-        self.overlays = Overlay()
+        self.overlays = Documents(
+            self.ask,
+            applies_edits=self._said.applies_edits,
+            knows_documents=self._said.knows_documents,
+        )
         while self._waiting:
             message = self._waiting.popleft()
             self._dispatch(message["method"], message)
@@ -285,6 +292,9 @@ class EditorEndpoint(asyncio.Protocol):
                 kept = [uri for uri in self._folder_uris if uri not in gone]
                 added = [folder["uri"] for folder in event.get("added", ())]
                 self._use_folders([*kept, *(uri for uri in added if uri not in kept)])
+                self.engine.folders_changed(self)
+            case "kova/editor/documentChanged":
+                overlay.dirtied(params["uri"], is_dirty=params["dirty"] is True)
             case _:
                 pass
 
@@ -326,7 +336,9 @@ class EditorEndpoint(asyncio.Protocol):
 
     # -- what the engine asks of the editor -----------------------------------------------------------
 
-    async def ask(self, method: str, params: dict[str, Any]) -> Any:
+    async def ask(
+        self, method: str, params: dict[str, Any], *, timeout_s: float = _EDITOR_ANSWER_S
+    ) -> Any:
         """Ask the editor. Raises: TimeoutError, ConnectionError."""
         if self._transport is None:
             raise ConnectionError("the editor is gone")
@@ -335,8 +347,11 @@ class EditorEndpoint(asyncio.Protocol):
         self._asked[request_id] = future
         self.write(framing.request(request_id, method, framing.dump(params)))
         try:
-            async with asyncio.timeout(_EDITOR_ANSWER_S):
+            async with asyncio.timeout(timeout_s):
                 return await future
+        except (TimeoutError, asyncio.CancelledError):
+            self.write(framing.notification("$/cancelRequest", framing.dump({"id": request_id})))
+            raise
         finally:
             self._asked.pop(request_id, None)
 
@@ -352,7 +367,7 @@ class EditorEndpoint(asyncio.Protocol):
 
     async def show_document(self, uri: str, line_no: int | None) -> bool:
         """Show a file by LSP's own means, without taking the focus."""
-        if not self._shows_documents:
+        if not self._said.shows_documents:
             return False
         params: dict[str, Any] = {"uri": uri, "takeFocus": False}
         if line_no:
@@ -363,6 +378,17 @@ class EditorEndpoint(asyncio.Protocol):
         except (TimeoutError, ConnectionError):
             return False
         return handshake.dig(answer, "success") is True
+
+    @property
+    def tells_diagnostics(self) -> bool:
+        """It announced that it can."""
+        return self._said.tells_diagnostics
+
+    async def diagnostics(self, paths: Sequence[str], settle_ms: int) -> "Diagnosed | None":
+        """Return what its tools say of files, or of all open documents; None: it did not say."""
+        if self.overlays is None or not self.tells_diagnostics:
+            return None
+        return await self.overlays.diagnostics(paths, settle_ms)
 
     def open_panel(self, panel: Mapping[str, Any]) -> None:
         """Show a panel."""

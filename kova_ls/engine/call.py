@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _YES = frozenset({"once", "remember", "allowed"})
+_MOVED_S = 8.0
+"""How long a call is made anew while someone types in its file."""
 _UNKNOWN_OUTCOME = (
     "The engine stopped while this call ran; whether it took effect is unknown, and it was not "
     "run again. Look at what is there before you go on."
@@ -285,6 +287,7 @@ class CallRun:
             uri=file_uri,
             keep=keep,
             now=session.engine.now(),
+            notices=self._context(call, None).unsaved_notices(),
         )
 
     def _withdraw(self, decision: str) -> None:
@@ -427,8 +430,16 @@ class CallRun:
             )
         if tool.kind not in (ToolKind.READ, ToolKind.INTERACT):
             await session.journal.sync()
+        context = self._context(call, answer)
         try:
-            result = await tool.run(args, self._context(call, answer))
+            result = await tool.run(args, context)
+            until = asyncio.get_running_loop().time() + _MOVED_S
+            # What nobody had to read may be computed anew; what a card showed may not.
+            while result.has_moved and self._said() is None:
+                if asyncio.get_running_loop().time() >= until:
+                    break
+                context = self._context(call, answer)
+                result = await tool.run(args, context)
         except ToolError as error:
             result = ToolResult(str(error), is_error=True)
         except Exception:  # noqa: BLE001 - a tool's fault is a result
@@ -448,6 +459,7 @@ class CallRun:
         text = result.text
         if said is not None and said.feedback and tool.asks is None:
             text += f"\n\nThe person said: {said.feedback}"
+        text += "".join(f"\n[{note}]" for note in context.workspace.notes)
         session.tell_notices()
         self._complete(
             item.model_copy(

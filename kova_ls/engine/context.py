@@ -6,10 +6,19 @@ from collections.abc import Callable, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
+from kova_ls.engine.changes import wrote
+from kova_ls.engine.overlays import (
+    SharedOverlays,
+    after_command,
+    before_command,
+    dirty_below,
+    dirty_notice,
+    trees_of,
+)
 from kova_ls.engine.process import run_command, run_program, shell_env
 from kova_ls.engine.workspace import Files, decode, file_uri
 from kova_ls.permission.effects import Effect, RunCommand
-from kova_ls.tools._base import CommandResult, Reply, ResolvedPath, ToolError
+from kova_ls.tools._base import CommandResult, Diagnosed, Reply, ResolvedPath, ToolError
 from kova_ls.values import Todo
 from kova_ls.vocabulary import Mode
 
@@ -17,6 +26,8 @@ if TYPE_CHECKING:
     from kova_ls.engine.session import Session
 
 _MAX_MENTION_BYTES = 1_000_000
+_SETTLE_MS = 200
+"""After an edit: at most a second is waited for the editor's tools."""
 
 
 class CallContext:
@@ -38,12 +49,13 @@ class CallContext:
         self._emit = emit
         self._session = session
         self._effects = effects
-        origin = session.origin
+        self._overlays = SharedOverlays(session.origin, session.engine.editors)
         self.workspace = Files(
             effects,
             root=session.engine.path_of(session.state.workspace),
-            overlays=origin.overlays if origin is not None else None,
+            overlays=self._overlays,
             also_readable=(session.plan_path,),
+            on_written=self._written,
         )
 
     def resolve(self, path: str) -> ResolvedPath:
@@ -74,7 +86,8 @@ class CallContext:
     ) -> CommandResult:
         """Run a declared command.
 
-        Raises: ToolError when it was not declared, or what it may change cannot be watched.
+        Raises: ToolError when it was not declared, when what it may change cannot be watched, or
+        when unsaved documents forbid it.
         """
         declared = any(
             isinstance(effect, RunCommand) and (effect.command, effect.cwd) == (command, cwd)
@@ -89,6 +102,13 @@ class CallContext:
             session.stopped_notes.append(f"{command} (process {pids})" if pids else command)
             session.partial_output = result.output
 
+        files = self.workspace
+        before = await before_command(
+            self._overlays,
+            trees_of(files.root, cwd),
+            session.engine.settings.dirty_documents,
+            files.display,
+        )
         with session.engine.commands.during(self.workspace.root, session.notices.append) as watched:
             result = await run_command(
                 command,
@@ -102,7 +122,19 @@ class CallContext:
                 on_stopped=stopped,
             )
             watched.group = result.background_group
-            return result
+        files.notes.extend(await after_command(self._overlays, before, files.display))
+        return result
+
+    def unsaved_notices(self) -> tuple[str, ...]:
+        """Say for the card of a command what unsaved text it will not see."""
+        files = self.workspace
+        for effect in self._effects:
+            if isinstance(effect, RunCommand):
+                unsaved = dirty_below(self._overlays, trees_of(files.root, effect.cwd))
+                if unsaved:
+                    setting = self._session.engine.settings.dirty_documents
+                    return (dirty_notice(unsaved, setting, files.display),)
+        return ()
 
     async def run_program(
         self, argv: Sequence[str], *, cwd: str, timeout_s: float, max_bytes: int
@@ -169,6 +201,36 @@ class CallContext:
         )
         return f"{editor.name} was asked to open the panel {title!r}."
 
+    async def diagnostics(self, path: str | None, *, settle_ms: int) -> Diagnosed:
+        """Ask the turn's editor what its tools say. Raises: ToolError when it cannot tell."""
+        editor = self._session.origin
+        instead = "Run the project's own checks in bash instead."
+        if editor is None:
+            raise ToolError(f"No editor is attached that could tell diagnostics. {instead}")
+        if not editor.tells_diagnostics:
+            raise ToolError(f"{editor.name} does not tell its diagnostics. {instead}")
+        answer = await editor.diagnostics([path] if path is not None else [], settle_ms)
+        if answer is None:
+            raise ToolError(f"{editor.name} did not tell its diagnostics in time. {instead}")
+        return answer
+
+    async def _written(self, path: str, before: str | None, now: str) -> None:
+        session = self._session
+        await wrote(session, path, before, now)
+        editor = session.origin
+        if editor is None or not editor.tells_diagnostics or editor.overlays is None:
+            return
+        if editor.overlays.get(path) is None:
+            return
+        answer = await editor.diagnostics([path], _SETTLE_MS)
+        if answer is not None and answer.is_settled:
+            errors = sum(entry.severity == "error" for entry in answer.diagnostics)
+            if errors:
+                plural = "error" if errors == 1 else "errors"
+                self.workspace.notes.append(
+                    f"The editor reports {errors} {plural} in this file: see diagnostics."
+                )
+
     def set_mode_agent(self) -> None:
         """Leave mode `plan`."""
         self._session.configure("plan_exit", mode=Mode.AGENT)
@@ -180,8 +242,7 @@ def read_mention(session: "Session", path: ResolvedPath) -> str:
     Reads at once, so that what the person said and what they mentioned are recorded together.
     Raises: ToolError.
     """
-    origin = session.origin
-    document = origin.overlays.get(path.path) if origin and origin.overlays else None
+    document = SharedOverlays(session.origin, session.engine.editors).get(path.path)
     if document is not None:
         return document.text
     try:

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from secrets import token_hex
 
-from kova_ls.tools._base import TextFile, ToolError
+from kova_ls.tools._base import Moved, TextFile, ToolError
 from kova_ls.tools._text import digest
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -76,6 +76,18 @@ def encode(text: str, like: TextFile | None, name: str) -> bytes:
             f"{name} is stored as {encoding}, which has no {text[error.start]!r}; nothing was "
             "written. Use other characters, or convert the file to UTF-8 first (iconv in bash)."
         ) from None
+
+
+def fitting_encodings(data: bytes) -> tuple[str, ...]:
+    """Return the usual encodings that bytes which are no UTF-8 can be read in; none for UTF-8."""
+    fitting: list[str] = []
+    for encoding in ("utf-8", "shift_jis", "gb18030", "big5", "euc_kr", "cp1252", "latin-1"):
+        with suppress(UnicodeDecodeError):
+            data.decode(encoding)
+            fitting.append(encoding)
+            if encoding == "utf-8":
+                return ()
+    return tuple(fitting)
 
 
 def _binary(data: bytes, name: str) -> str:
@@ -152,7 +164,7 @@ def replace_text(path: str, text: str, like: TextFile | None, name: str) -> tupl
                 # Checked again at the last moment: a file that came or changed meanwhile stays.
                 again = _standing(folder, last, path, like, name)
                 if again[2] != is_new:
-                    raise ToolError(moved(name))
+                    raise Moved(moved(name))
                 os.replace(temporary, last, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:
                 os.unlink(temporary, dir_fd=folder)
@@ -160,6 +172,18 @@ def replace_text(path: str, text: str, like: TextFile | None, name: str) -> tupl
             return old, is_new
     except OSError as error:
         raise ToolError(_why(error, path, name, "written")) from None
+
+
+def remove_text(path: str, text: str, name: str) -> None:
+    """Delete a file that holds exactly this text. Raises: ToolError; it is then as it was."""
+    try:
+        with _folder_of(path) as (folder, last):
+            _, old, is_gone = _standing(folder, last, path, None, name)
+            if is_gone or old != text:
+                raise Moved(moved(name))
+            os.unlink(last, dir_fd=folder)
+    except OSError as error:
+        raise ToolError(_why(error, path, name, "deleted")) from None
 
 
 def _standing(
@@ -170,7 +194,7 @@ def _standing(
         found = os.stat(last, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         if like is not None and like.text:
-            raise ToolError(moved(name)) from None
+            raise Moved(moved(name)) from None
         return None, "", True
     if not stat.S_ISREG(found.st_mode):
         raise ToolError(_no_regular(found.st_mode, name))
@@ -180,7 +204,7 @@ def _standing(
         )
     old = decode(read(path, 1 << 40, name), name).text
     if like is not None and digest(old) != like.digest:
-        raise ToolError(moved(name))
+        raise Moved(moved(name))
     return found, old, False
 
 

@@ -3,10 +3,11 @@
 Invariant: nothing here names a wire.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from kova_ls.engine.workspace import Overlays
+from kova_ls.tools._base import Diagnosed
 
 
 class Editor(Protocol):
@@ -34,4 +35,16 @@ class Editor(Protocol):
 
     def open_panel(self, panel: Mapping[str, Any]) -> None:
         """Show a panel; fields as in `kova/panel/open`, in snake_case."""
+        ...
+
+    @property
+    def tells_diagnostics(self) -> bool:
+        """It announced that it can."""
+        ...
+
+    async def diagnostics(self, paths: Sequence[str], settle_ms: int) -> Diagnosed | None:
+        """Return what its tools say of files (resolved), or of all open documents.
+
+        None when it did not say.
+        """
         ...

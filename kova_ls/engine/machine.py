@@ -30,6 +30,7 @@ TRANSITIONS: dict[SessionState, dict[type[r.Record], SessionState]] = {
         r.SessionArchived: _IDLE,
         r.QueueUpdated: _IDLE,
         r.RootsChanged: _IDLE,
+        r.ChangesUpdated: _IDLE,
         r.TurnStarted: _RUNNING,
     },
     _RUNNING: {
@@ -38,6 +39,7 @@ TRANSITIONS: dict[SessionState, dict[type[r.Record], SessionState]] = {
         r.SessionArchived: _RUNNING,
         r.QueueUpdated: _RUNNING,
         r.RootsChanged: _RUNNING,
+        r.ChangesUpdated: _RUNNING,
         r.StepStarted: _RUNNING,
         r.ModelReplied: _RUNNING,
         r.ItemStarted: _RUNNING,
@@ -58,6 +60,7 @@ TRANSITIONS: dict[SessionState, dict[type[r.Record], SessionState]] = {
         r.SessionArchived: _WAITING,
         r.QueueUpdated: _WAITING,
         r.RootsChanged: _WAITING,
+        r.ChangesUpdated: _WAITING,
         r.ItemStarted: _WAITING,
         r.ItemCompleted: _WAITING,
         r.ApprovalRequested: _WAITING,
@@ -117,6 +120,8 @@ class State:
     """Prompt id -> turn id, of every turn; never changed in place."""
     usage: Usage = field(default_factory=Usage)
     roots: tuple[r.RootEntry, ...] = ()
+    changes: dict[str, r.ChangesUpdated] = field(default_factory=dict[str, r.ChangesUpdated])
+    """What is not reviewed, in the order of the first change; never changed in place."""
     input: tuple[InputPart, ...] = ()
     """Of the running turn, until it stands in the transcript."""
     client: str | None = None
@@ -173,6 +178,11 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
             return replace(state, queue=record.queue)
         case r.RootsChanged():
             return replace(state, roots=record.roots)
+        case r.ChangesUpdated():
+            changes = {**state.changes, record.change_id: record}
+            if not record.is_open:
+                del changes[record.change_id]
+            return replace(state, changes=changes)
         case r.TurnStarted():
             return replace(
                 state,

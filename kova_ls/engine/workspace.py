@@ -6,17 +6,24 @@ Invariant: unsaved text counts where an editor has it, the disk everywhere else.
 
 import asyncio
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 from urllib.parse import quote, unquote, urlsplit
 
-from kova_ls.engine.disk import decode, moved, read, replace_text, undeclared
+from kova_ls.engine.disk import (
+    decode,
+    fitting_encodings,
+    moved,
+    read,
+    replace_text,
+    undeclared,
+)
 from kova_ls.permission.effects import Effect, ReadPath, WritePath
-from kova_ls.tools._base import ResolvedPath, TextFile, ToolError
+from kova_ls.tools._base import Moved, ResolvedPath, TextFile, ToolError
 from kova_ls.tools._diff import unified
-from kova_ls.tools._text import digest
+from kova_ls.tools._text import digest, line_ends
 from kova_ls.values import FileChange
 
 _INLINE_BYTES = 256 * 1024
@@ -36,6 +43,19 @@ class Document:
     """It holds changes that are not on the disk."""
 
 
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What became of a change that an editor was asked for."""
+
+    status: Literal["done", "stale", "unavailable"]
+    """`stale`: the document is no longer the one given. `unavailable`: the editor refused, was
+    silent or is gone; the document is as it was, though a late edit may still come."""
+    text: str = ""
+    """`done`: what the document then holds and counts as ours, formatters included."""
+    is_saved: bool = False
+    was_dirty: bool = False
+
+
 class Overlays(Protocol):
     """The open documents of the attached editors; the turn's own editor wins."""
 
@@ -47,15 +67,23 @@ class Overlays(Protocol):
         """Return the open documents at or below a resolved path."""
         ...
 
-    async def replace(
-        self, document: Document, text: str
-    ) -> Literal["done", "stale", "unavailable"]:
-        """Ask the editor to change a document; `done` when its text now is `text`.
+    async def replace(self, document: Document, text: str) -> Replaced:
+        """Ask the editor to change a document; a clean one is saved, a dirty one stays dirty.
 
-        A clean document is saved by the editor, a dirty one stays dirty. `stale`: the document
-        is no longer the one given. `unavailable`: the editor refused, was silent or is gone.
+        Raises: ToolError when two editors hold different unsaved text of it.
         """
         ...
+
+    async def save(self, paths: Collection[str]) -> frozenset[str]:
+        """Ask the editors to save; returns the paths that are no longer dirty."""
+        ...
+
+    async def reload(self, paths: Collection[str]) -> frozenset[str]:
+        """Ask the editors to read clean documents anew; returns those that are up to date."""
+        ...
+
+
+OnWritten = Callable[[str, str | None, str], Awaitable[None]]
 
 
 class Files:
@@ -68,9 +96,16 @@ class Files:
         root: str | None,
         overlays: Overlays | None = None,
         also_readable: Collection[str] = (),
+        on_written: OnWritten | None = None,
     ) -> None:
-        """Serve what `effects` declare, and reading of `also_readable` (resolved paths)."""
+        """Serve what `effects` declare, and reading of `also_readable` (resolved paths).
+
+        `on_written` hears of every file that was written: path, text before, text now.
+        """
         self.root = root
+        self.notes: list[str] = []
+        """What the model should be told beside the call's result."""
+        self._on_written = on_written
         self._overlays = overlays
         self._also_readable = frozenset(also_readable)
         self._reads = [effect for effect in effects if isinstance(effect, ReadPath)]
@@ -97,12 +132,21 @@ class Files:
         self._may_write(effect)
         document = self._overlays.get(path) if self._overlays else None
         if document is not None:
+            await self._may_edit(document)
             seen, is_shown = await self._seen(document, 1 << 40)
             if like is not None and digest(seen.text) != like.digest:
-                raise ToolError(moved(self.display(path)))
-            if is_shown and await self._through_editor(document, text, seen.source == "editor"):
-                return self._change(path, seen.text, text, is_new=False, version=document.version)
+                raise Moved(moved(self.display(path)))
+            if is_shown:
+                made = await self._through_editor(document, seen, text)
+                if made is not None:
+                    await self._written(path, seen.text, made)
+                    return self._change(
+                        path, seen.text, made, is_new=False, version=document.version
+                    )
         old, is_new = await asyncio.to_thread(replace_text, path, text, like, self.display(path))
+        if document is not None and self._overlays is not None:
+            await self._overlays.reload([path])
+        await self._written(path, None if is_new else old, text)
         return self._change(path, old, text, is_new=is_new, version=None)
 
     def display(self, path: str) -> str:
@@ -136,7 +180,7 @@ class Files:
         disk = None
         with suppress(ToolError):
             disk = await self._disk_text(document.path, max_bytes)
-        if disk is not None and _is_same(disk.text, document.text):
+        if disk is not None and is_same_text(disk.text, document.text):
             return replace(disk, version=document.version), True
         if disk is not None and not document.is_dirty:
             return disk, False
@@ -150,19 +194,53 @@ class Files:
         )
         return unsaved, True
 
-    async def _through_editor(self, document: Document, text: str, is_unsaved: bool) -> bool:
-        """Let the editor change its document; False when the disk is ours to write."""
-        assert self._overlays is not None
-        answer = await self._overlays.replace(document, text)
-        if answer == "stale":
-            raise ToolError(moved(self.display(document.path)))
-        if answer == "unavailable" and is_unsaved:
+    async def _may_edit(self, document: Document) -> None:
+        """Refuse what its editor could only save as something else. Raises: ToolError."""
+        if "\ufffd" not in document.text:
+            return
+        try:
+            names = fitting_encodings(await self._bytes(document.path, 1 << 40))
+        except ToolError:
+            return  # not on the disk, so nothing there can be destroyed
+        if names:
             raise ToolError(
-                f"{self.display(document.path)} has unsaved changes and its editor did not take "
-                "the edit; nothing was written. Ask the person to save or close it, then call "
-                "again."
+                f"{self.display(document.path)} is open in an editor that reads it as UTF-8, "
+                "which it is not: saving it there would destroy characters. Nothing was "
+                "written. Ask the person to reopen it with its encoding (its bytes fit "
+                f"{', '.join(names)}) or to close it, then call again."
             )
-        return answer == "done"
+
+    async def _through_editor(self, document: Document, seen: TextFile, text: str) -> str | None:
+        """Let the editor change its document; returns its text, None when the disk is ours."""
+        assert self._overlays is not None
+        shown = in_form_of(text, seen.text, document.text)
+        answer = await self._overlays.replace(document, shown)
+        name = self.display(document.path)
+        if answer.status == "stale":
+            raise Moved(moved(name))
+        if answer.status == "unavailable":
+            if seen.source == "editor":
+                raise ToolError(
+                    f"{name} has unsaved changes and its editor did not take the edit; nothing "
+                    "was written, but the edit may come late. Ask the person to save or close "
+                    "it, then read it again."
+                )
+            return None
+        if not answer.is_saved:
+            if not answer.was_dirty:
+                self.notes.append(
+                    f"{name} is changed in the editor and not saved: the disk is older."
+                )
+            return text if answer.text == shown else answer.text
+        with suppress(ToolError):
+            disk = await self._disk_text(document.path, 1 << 40)
+            if is_same_text(disk.text, answer.text):
+                return disk.text
+        return answer.text
+
+    async def _written(self, path: str, before: str | None, now: str) -> None:
+        if self._on_written is not None:
+            await self._on_written(path, before, now)
 
     async def _bytes(self, path: str, max_bytes: int) -> bytes:
         return await _within(lambda: read(path, max_bytes, self.display(path)), path)
@@ -282,9 +360,22 @@ def _folds_to(effect: WritePath) -> bool:
     return now.casefold() == effect.path.casefold() and _as_on_disk(now) == effect.path
 
 
-def _is_same(disk: str, shown: str) -> bool:
-    """Editors have their own line ends and last newline; those make no unsaved change."""
+def is_same_text(disk: str, shown: str) -> bool:
+    """Say whether texts are the same; line ends and a last newline are the editor's affair."""
     return disk == shown or _bare(disk) == _bare(shown)
+
+
+def in_form_of(text: str, old: str, shown: str) -> str:
+    """Return `text`, which was made from `old`, in the form in which an editor shows `old`."""
+    if old == shown or not is_same_text(old, shown):
+        return text
+    ends = line_ends(shown)
+    if ends != line_ends(old) and "\n" in shown and ends != "mixed":
+        text = text.replace("\r\n", "\n")
+        text = text.replace("\n", "\r\n") if ends == "CRLF" else text
+    if shown.endswith("\n") and not old.endswith("\n") and not text.endswith("\n"):
+        text += "\r\n" if ends == "CRLF" else "\n"
+    return text
 
 
 def _bare(text: str) -> str:
@@ -294,7 +385,7 @@ def _bare(text: str) -> str:
 def _is_on_disk(document: Document) -> bool:
     try:
         data = read(document.path, 4 * len(document.text) + 16, document.path)
-        return _is_same(decode(data, document.path).text, document.text)
+        return is_same_text(decode(data, document.path).text, document.text)
     except ToolError:
         return False
 

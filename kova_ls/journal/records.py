@@ -367,6 +367,38 @@ class RootEntry(Value):
     """Where it comes from."""
 
 
+class ChangesUpdated(Record):
+    """What the agent did to a file, as far as no person has reviewed it."""
+
+    private_fields: ClassVar[frozenset[str]] = frozenset({"base", "written"})
+    type: Literal["changes.updated"] = "changes.updated"
+    """Tag."""
+    change_id: str
+    """Opaque id; one per file until all of it is reviewed."""
+    uri: str
+    """`file:` URI."""
+    change: Literal["create", "modify", "delete"]
+    """What happened to the file."""
+    turn_id: str | None = None
+    """The turn that wrote; null for a decision."""
+    turn_ids: tuple[str, ...] = ()
+    """All turns that took part, in order."""
+    base: str | None = None
+    """SHA-256 of the text before, kept beside the journal; null when there was no file."""
+    written: str | None = None
+    """SHA-256 of the text as the agent left it; null when the file is gone."""
+    added_lines: int = 0
+    """Of what is not reviewed."""
+    removed_lines: int = 0
+    """Of what is not reviewed."""
+    decision: Literal["keep", "revert"] | None = None
+    """What a person decided, of a part or of all."""
+    by: str | None = None
+    """Client name of that person's editor."""
+    is_open: bool = True
+    """Something of it is not reviewed yet."""
+
+
 AnyRecord = Annotated[
     SessionCreated
     | SessionConfigured
@@ -387,6 +419,7 @@ AnyRecord = Annotated[
     | ApprovalResolved
     | QuestionRequested
     | QuestionResolved
-    | RootsChanged,
+    | RootsChanged
+    | ChangesUpdated,
     Field(discriminator="type"),
 ]

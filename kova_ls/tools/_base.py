@@ -124,6 +124,26 @@ class Workspace(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """What the editor's tools say of one place."""
+
+    uri: str
+    line_no: int
+    severity: Literal["error", "warning", "information", "hint"]
+    message: str
+    source: str | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """What the editor's tools say, as far as they have finished."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    is_settled: bool
+
+
 class ToolContext(Protocol):
     """What a running call may use."""
 
@@ -198,6 +218,13 @@ class ToolContext(Protocol):
         """Ask the editor to show a panel; says what became of it. Raises: ToolError."""
         ...
 
+    async def diagnostics(self, path: str | None, *, settle_ms: int) -> Diagnosed:
+        """Ask the editor what its tools say of a file, or of what it has open.
+
+        Raises: ToolError when no editor can tell.
+        """
+        ...
+
     def set_mode_agent(self) -> None:
         """Leave mode `plan`; for plan_exit after the person's yes."""
         ...
@@ -205,6 +232,10 @@ class ToolContext(Protocol):
 
 class ToolError(Exception):
     """A call failed in a way the model can act on; the text says how."""
+
+
+class Moved(ToolError):
+    """A file is no longer what a change was made from; nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +248,8 @@ class ToolResult:
     """What people are shown."""
     is_error: bool = False
     output_ref: str | None = None
+    has_moved: bool = False
+    """It failed only because a file moved meanwhile: the same call again may do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +323,7 @@ def reports_errors(
         try:
             return await run(args, ctx)
         except ToolError as error:
-            return ToolResult(str(error), is_error=True)
+            return ToolResult(str(error), is_error=True, has_moved=isinstance(error, Moved))
 
     return running
 

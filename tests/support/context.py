@@ -1,15 +1,16 @@
 """A ToolContext over the real workspace and processes, for tests of tools."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from kova_ls.engine.process import run_command, run_program, shell_env
-from kova_ls.engine.workspace import Document, Files, is_below, resolve
+from kova_ls.engine.workspace import Document, Files, Replaced, is_below, resolve
 from kova_ls.tools._base import (
     CommandResult,
+    Diagnosed,
     Reply,
     ResolvedPath,
     Tool,
@@ -25,6 +26,11 @@ class Opened:
 
     documents: dict[str, Document] = field(default_factory=dict)
     answer: Literal["done", "stale", "unavailable"] = "done"
+    saves: frozenset[str] = frozenset()
+    """Resolved paths that it saves when asked."""
+    reloads: frozenset[str] = frozenset()
+    """Resolved paths that it reads anew when asked."""
+    asked: list[tuple[str, ...]] = field(default_factory=list)
 
     def open(self, path: Path, text: str, *, is_dirty: bool = True, version: int = 1) -> None:
         name = os.path.realpath(path)
@@ -36,14 +42,27 @@ class Opened:
     def below(self, tree: str) -> list[Document]:
         return [d for d in self.documents.values() if is_below(d.path, tree)]
 
-    async def replace(
-        self, document: Document, text: str
-    ) -> Literal["done", "stale", "unavailable"]:
+    async def replace(self, document: Document, text: str) -> Replaced:
         if self.answer == "done":
             self.documents[document.path] = Document(
                 document.path, text, document.version + 1, document.is_dirty
             )
-        return self.answer
+        return Replaced(self.answer, text, was_dirty=document.is_dirty)
+
+    async def save(self, paths: Collection[str]) -> frozenset[str]:
+        self.asked.append(("save", *sorted(paths)))
+        for path in self.saves & frozenset(paths):
+            document = self.documents[path]
+            Path(path).write_text(document.text)
+            self.documents[path] = replace(document, is_dirty=False)
+        return self.saves & frozenset(paths)
+
+    async def reload(self, paths: Collection[str]) -> frozenset[str]:
+        self.asked.append(("reload", *sorted(paths)))
+        done = frozenset(path for path in self.reloads & frozenset(paths))
+        for path in done:
+            self.documents[path] = replace(self.documents[path], text=Path(path).read_text())
+        return done
 
 
 @dataclass
@@ -63,6 +82,7 @@ class FakeContext:
     opened: list[Any] = field(default_factory=list)
     is_agent: bool = False
     has_editor: bool = True
+    diagnosed: Diagnosed = field(default_factory=lambda: Diagnosed((), is_settled=True))
     shell_env: dict[str, str] = field(
         default_factory=lambda: shell_env({"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
     )
@@ -112,6 +132,10 @@ class FakeContext:
         self._reach(("panel", kind, title, markdown, data))
         return "Shown."
 
+    async def diagnostics(self, path: str | None, *, settle_ms: int) -> Diagnosed:
+        self._reach(("diagnostics", path, settle_ms))
+        return self.diagnosed
+
     def set_mode_agent(self) -> None:
         self.is_agent = True
 
@@ -135,6 +159,7 @@ class Desk:
     answer: Reply | None = None
     todos: tuple[Todo, ...] = ()
     has_editor: bool = True
+    diagnosed: Diagnosed = field(default_factory=lambda: Diagnosed((), is_settled=True))
 
     def context(self, tool: Tool, raw: dict[str, Any]) -> tuple[Any, FakeContext]:
         """Return the parsed arguments and a context limited to what they declare."""
@@ -152,6 +177,7 @@ class Desk:
             answer=self.answer,
             todos=self.todos,
             has_editor=self.has_editor,
+            diagnosed=self.diagnosed,
         )
 
     async def call(self, tool: Tool, **raw: Any) -> ToolResult:

@@ -15,6 +15,7 @@ from kova_ls.engine.workspace import file_uri
 from kova_ls.journal.records import Record
 from kova_ls.journal.store import Stored
 from kova_ls.journal.stream import Delta
+from kova_ls.tools._base import Diagnosed
 from kova_ls.values import Answer, InputPart, TextPart
 from kova_ls.vocabulary import ApprovalLevel, Mode, StartStatus, WhenBusy
 from tests.support.context import Opened
@@ -57,6 +58,13 @@ class PretendedEditor:
     async def show_document(self, uri: str, line_no: int | None) -> bool:
         self.shown.append((uri, line_no))
         return True
+
+    tells_diagnostics: bool = False
+    diagnosed: Diagnosed | None = None
+
+    async def diagnostics(self, paths: Sequence[str], settle_ms: int) -> Diagnosed | None:
+        self.shown.append(("diagnostics", *paths))
+        return self.diagnosed
 
     def open_panel(self, panel: Mapping[str, Any]) -> None:
         self.shown.append(dict(panel))

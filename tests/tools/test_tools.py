@@ -15,6 +15,7 @@ TOOLS = discover()
 
 GOOD = {
     "bash": {"command": "exit 7"},
+    "diagnostics": {"path": "missing.txt"},
     "edit": {"path": "missing.txt", "old_string": "a", "new_string": "b"},
     "glob": {"pattern": "*", "path": "missing"},
     "grep": {"pattern": "("},
@@ -58,6 +59,7 @@ def objects(node):
 def test_the_set_is_the_one_that_is_expected():
     assert list(TOOLS) == [
         "bash",
+        "diagnostics",
         "edit",
         "glob",
         "grep",

@@ -7,6 +7,7 @@ per noun; importing the room fills the table.
 from kova_ls.endpoint.handlers import (
     approval,
     catalog,
+    changes,
     engine,
     permission,
     session,
@@ -14,4 +15,4 @@ from kova_ls.endpoint.handlers import (
 )
 from kova_ls.endpoint.handlers._table import HANDLERS
 
-__all__ = ["HANDLERS", "approval", "catalog", "engine", "permission", "session", "turn"]
+__all__ = ["HANDLERS", "approval", "catalog", "changes", "engine", "permission", "session", "turn"]
