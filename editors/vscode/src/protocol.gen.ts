@@ -6,7 +6,7 @@
 export const PROTOCOL_VERSION = 1;
 
 /** Compare with `schemaHash` of the handshake: equal hashes mean equal schemas. */
-export const SCHEMA_HASH = "dacc92e2df22a1e6";
+export const SCHEMA_HASH = "3a811acf0d9defb8";
 
 /** One proposed item, to be written into the file of this machine. */
 export interface AcceptParams {
@@ -209,6 +209,28 @@ export interface ChangesListParams {
 export interface ChangesListResult {
   /** By file, in the order of their first change. */
   changes: Change[];
+}
+
+/** What the agent did to a file, as far as no person has reviewed it. */
+export interface ChangesUpdatedPayload {
+  /** Opaque id; one per file until all of it is reviewed. */
+  changeId: string;
+  /** `file:` URI. */
+  uri: string;
+  /** What happened to the file. */
+  change: "create" | "modify" | "delete";
+  /** All turns that took part, in order. */
+  turnIds?: string[];
+  /** Of what is not reviewed. Default: 0. */
+  addedLines?: number;
+  /** Of what is not reviewed. Default: 0. */
+  removedLines?: number;
+  /** What a person decided, of a part or of all. */
+  decision?: "keep" | "revert";
+  /** Client name of that person's editor. */
+  by?: string;
+  /** Something of it is not reviewed yet. Default: true. */
+  isOpen?: boolean;
 }
 
 /** What the editor can do; an absent object means it cannot. */
@@ -1842,6 +1864,7 @@ export interface Notifications {
 export interface EventPayloads {
   "approval.requested": ApprovalRequestedPayload;
   "approval.resolved": ApprovalResolvedPayload;
+  "changes.updated": ChangesUpdatedPayload;
   "item.completed": ItemCompletedPayload;
   "item.delta": DeltaPayload;
   "item.started": ItemStartedPayload;

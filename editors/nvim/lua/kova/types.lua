@@ -122,6 +122,18 @@
 ---@class (exact) kova.ChangesListResult
 ---@field changes kova.Change[] By file, in the order of their first change.
 
+---What the agent did to a file, as far as no person has reviewed it.
+---@class (exact) kova.ChangesUpdatedPayload
+---@field changeId string Opaque id; one per file until all of it is reviewed.
+---@field uri string `file:` URI.
+---@field change "create"|"modify"|"delete" What happened to the file.
+---@field turnIds? string[] All turns that took part, in order.
+---@field addedLines? integer Of what is not reviewed. Default: 0.
+---@field removedLines? integer Of what is not reviewed. Default: 0.
+---@field decision? "keep"|"revert" What a person decided, of a part or of all.
+---@field by? string Client name of that person's editor.
+---@field isOpen? boolean Something of it is not reviewed yet. Default: true.
+
 ---What the editor can do; an absent object means it cannot.
 ---@class (exact) kova.ClientCapabilities
 ---@field events? kova.EventsCapability Follows events.
@@ -1005,7 +1017,7 @@ local M = {}
 M.version = 1
 
 ---Digest of openrpc.json, for `schemaHash`.
-M.schema_hash = "dacc92e2df22a1e6"
+M.schema_hash = "3a811acf0d9defb8"
 
 ---Method names.
 M.methods = {
@@ -1099,6 +1111,8 @@ M.events = {
   approval_requested = "approval.requested",
   ---`kova.ApprovalResolvedPayload`
   approval_resolved = "approval.resolved",
+  ---`kova.ChangesUpdatedPayload`
+  changes_updated = "changes.updated",
   ---`kova.ItemCompletedPayload`
   item_completed = "item.completed",
   ---`kova.DeltaPayload`
