@@ -17,13 +17,13 @@ from kova_ls.errors import SettingsError
 Api = Literal["openai-chat", "openai-responses", "anthropic", "gemini", "scripted"]
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, protected_namespaces=()
-    )
+class Table(BaseModel):
+    """Base of every table of config.toml: closed, so that a misspelt key is named."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
 
-class ModelSettings(_Settings):
+class ModelSettings(Table):
     """One `[models.NAME]` table."""
 
     api: Api
@@ -54,7 +54,7 @@ class ModelSettings(_Settings):
     """`scripted` only: the file with the replies."""
 
 
-class Settings(_Settings):
+class Settings(Table):
     """All of config.toml."""
 
     default_model: str | None = None
@@ -71,6 +71,8 @@ class Settings(_Settings):
     """Looked for in the workspace of a trusted editor."""
     shell: str = "/bin/bash"
     """Runs the commands."""
+    trusted_folders: tuple[str, ...] = ()
+    """Trusted for editors without a Kova client, such as `~/work/**`; others say it themselves."""
 
 
 def load(

@@ -14,7 +14,7 @@ from pydantic.json_schema import models_json_schema
 from kova_ls import values
 from kova_ls.codegen.attribute_docs import describe, subclasses
 from kova_ls.codegen.shape import PREFIX, Schema
-from kova_ls.config import Settings
+from kova_ls.config import Settings, Table
 from kova_ls.journal.records import VERSION as JOURNAL_VERSION
 from kova_ls.journal.records import AnyRecord, Record
 from kova_ls.protocol.event import ENVELOPE_FIELDS, DeltaPayload
@@ -133,7 +133,7 @@ def _unions() -> dict[frozenset[str], str]:
 
 
 def _definitions(models: Iterable[type[BaseModel]], *, by_alias: bool) -> dict[str, Schema]:
-    describe(subclasses(values.Value))
+    describe(subclasses(values.Value) | subclasses(Table))
     unique = [(model, "validation") for model in dict.fromkeys(models)]
     _, document = models_json_schema(cast(Any, unique), by_alias=by_alias)
     unions = _unions()

@@ -8,6 +8,7 @@ from kova_ls.values import Todo, TodosBlock, ToolCallItem
 
 _STARTED = "item.started"
 _COMPLETED = "item.completed"
+_LIST_TOOL = "TodoList"
 
 
 class ItemIndex:
@@ -86,12 +87,11 @@ def telling(stored: list[Stored]) -> list[Stored]:
 def last_todos(stored: list[Stored]) -> tuple[Todo, ...]:
     """Return the task list as the last call about it left it."""
     for entry in reversed(stored):
-        if entry.tag != _COMPLETED or not entry.item_field("display"):
-            continue
-        if not any(block["type"] == "todos" for block in entry.item_field("display")):
+        if entry.tag != _COMPLETED or entry.item_field("tool") != _LIST_TOOL:
             continue
         record = entry.record
         if isinstance(record, r.ItemCompleted) and isinstance(record.item, ToolCallItem):
-            blocks = [b for b in record.item.display if isinstance(b, TodosBlock)]
-            return blocks[-1].todos
+            for block in record.item.display:
+                if isinstance(block, TodosBlock):
+                    return block.todos
     return ()

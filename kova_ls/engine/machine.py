@@ -212,6 +212,8 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
                 state,
                 status=status,
                 turn_id=None,
+                step_number=0,
+                resumed_steps=0,
                 usage=record.usage,
                 input=(),
                 client=None,
