@@ -3,6 +3,8 @@
 import hashlib
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from kova_ls.endpoint.handlers._table import acting, handles, session_of
 from kova_ls.engine.grant_judge import free_pass
 from kova_ls.engine.grant_set import Edit, Proposal
@@ -30,6 +32,10 @@ def permission_explain(endpoint: "EditorEndpoint", params: pp.PermissionExplainP
         raise RequestFailed("invalidParams", f"tool: there is no tool {params.tool!r}.")
     try:
         _, ruling = judge(session, tool, tool.args.model_validate(params.input))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(["input", *map(str, first["loc"])])
+        raise RequestFailed("invalidParams", f"{where}: {first['msg']}.") from error
     except (ValueError, ToolError) as error:
         raise RequestFailed("invalidParams", f"input: {error}") from error
     return pp.PermissionExplainResult(

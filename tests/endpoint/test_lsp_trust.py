@@ -1,0 +1,41 @@
+"""Which folders config.toml trusts for editors that cannot say it themselves."""
+
+import pytest
+
+from kova_ls.endpoint.lsp_trust import is_trusted
+
+
+@pytest.mark.parametrize(
+    ("folder", "pattern", "expected"),
+    [
+        ("/h/u/work/a", "~/work/**", True),
+        ("/h/u/work/a/b", "~/work/**", True),
+        ("/h/u/work", "~/work/**", True),
+        ("/h/u/work", "~/work", True),
+        ("/h/u/work/a", "~/work", False),
+        ("/h/u/work/a", "~/work/*", True),
+        ("/h/u/work/a/b", "~/work/*", False),
+        ("/h/u/work/x-1", "/h/u/work/x-*", True),
+        ("/h/u/work/.x", "~/work/[.]x", False),
+        ("/h/u/workshop", "~/work/**", False),
+        ("/h/u/Work/a", "~/work/**", False),
+        ("/h/u/work/a", "work/**", False),
+        ("/h/u/work/a", "", False),
+        ("/h/u/work/a", "**", False),
+        ("/h/u", "~", False),
+        ("/h/u", "~/**", False),
+        ("/h/u/a", "~/**", True),
+        ("/", "/**", False),
+        ("/srv/x", "/**", True),
+    ],
+)
+def test_only_what_is_named_is_trusted(folder, pattern, expected):
+    assert is_trusted(folder, [pattern], "/h/u") is expected
+
+
+def test_a_link_in_a_pattern_is_followed(tmp_path):
+    (tmp_path / "real" / "a").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("real")
+    folder = str((tmp_path / "real" / "a").resolve())
+    assert is_trusted(folder, [f"{tmp_path}/link/**"], "/h/u")
+    assert not is_trusted(folder, [], "/h/u")
