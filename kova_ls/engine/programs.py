@@ -68,6 +68,8 @@ class Programs:
             if (now := _stamp(path)) != stamp
             for place in (now[0] if now else os.path.realpath(path),)
         )
+        if self._changed and _read(self._path) != self._changed:
+            self._save(self._changed)
 
     def approve(self, effects: Iterable[Effect]) -> None:
         """Forget the changes of programs that the person remembered as they stand."""
@@ -105,9 +107,10 @@ def _read(path: Path) -> set[str] | None:
         return None
     try:
         data: Any = json.loads(raw) if len(raw) <= _MAX_BYTES else None
-    except ValueError:
-        return None
+    except (ValueError, RecursionError):
+        data = None
     if not isinstance(data, list):
+        _log.warning("%s cannot be read; remove it once you looked at your scripts", path)
         return None
     return {entry for entry in cast(list[Any], data) if isinstance(entry, str)}
 
