@@ -52,6 +52,8 @@ def find_escape(words: Sequence[Word]) -> str | None:
         at = _git_subcommand(values)
         if at < 0:
             return "Options before git's sub-command change what git runs."
+    if name == "cargo" and values[:1] and values[0] in _CARGO_RUNS and "--" in values:
+        values = values[: values.index("--")]
     if options:
         reason = _check_options(name, options, values[at:])
         if reason:
@@ -70,6 +72,8 @@ def _entry(
     return entry
 
 
+_CARGO_RUNS = frozenset({"run", "r", "test", "t", "bench"})
+"""What follows `--` is for the program that cargo built."""
 _GIT_SAFE = frozenset({"--no-pager", "-P", "--no-optional-locks", "--no-lazy-fetch"})
 _GIT_ALONE = frozenset({"--version", "-v", "--help", "-h", "--html-path", "--man-path"})
 
@@ -116,7 +120,7 @@ def _is_dangerous(value: str, follower: str, options: _Options) -> bool:
         if mark is not None:
             return _counts(mark, argument)
         is_short = len(given) < (5 if given != value.partition("=")[0] else 3)
-        if options.abbreviates and not is_short:
+        if options.abbreviates and not is_short and given not in _WHOLE:
             if any(long.startswith(given) for long in options.longs):
                 return True
         if value.startswith("--") or not options.shorts:
@@ -130,12 +134,16 @@ def _is_dangerous(value: str, follower: str, options: _Options) -> bool:
     return False
 
 
+_WHOLE = frozenset({"--pre", "--no-index"})
+"""Options of their own, though they begin like others."""
+
+
 def _is_glued(given: str, options: _Options) -> bool:
     """Tell whether a one-letter option of a single-dash program has its value glued on."""
     if not options.single_dash or len(given) < 4:
         return False
     mark = options.longs.get(given[:3])
-    return mark is not None and mark != "" and _counts(mark, given[3:])
+    return mark is not None and (given[2].isupper() or mark != "") and _counts(mark, given[3:])
 
 
 def _counts(mark: str, argument: str) -> bool:
@@ -162,7 +170,7 @@ def _compile(entry: Escape) -> _Options:
             any_operand = True
         elif mark == "*":
             stems.append(name)
-            if entry.single_dash:
+            if entry.single_dash and name.startswith("--"):
                 stems.append(name[1:])
         elif name.startswith("--"):
             longs[name] = mark

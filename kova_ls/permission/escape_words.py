@@ -294,11 +294,15 @@ def _check_sqlite(values: Sequence[str]) -> str | None:
 
 
 def _check_duckdb(values: Sequence[str]) -> str | None:
-    if any(re.search(r"\bcopy\b|\bexport\b|\binstall\b|\bload\b", value, re.IGNORECASE) for value in values):
+    if any(
+        re.search(r"\bcopy\b|\bexport\b|\binstall\b|\bload\b", value, re.IGNORECASE)
+        for value in values
+    ):
         return "The statement of `duckdb` may write a file or load code."
     return _check_sqlite(values)
 
 
+_PSQL_LISTS = re.compile(r"\\(d[a-zA-Z]{0,3}\+?|l\+?|x|timing|conninfo)(?=\s|$)")
 _CLIENT_WORDS = re.compile(
     r"\\|\bprogram\b|\bsystem\b|\btee\b|\bpager\b|outfile|dumpfile|\bsource\b", re.IGNORECASE
 )
@@ -306,7 +310,7 @@ _CLIENT_WORDS = re.compile(
 
 def _check_client(values: Sequence[str]) -> str | None:
     for value in values:
-        if _CLIENT_WORDS.search(value):
+        if _CLIENT_WORDS.search(_PSQL_LISTS.sub("", value)):
             return "The statement may write a file or run a program."
     return None
 

@@ -57,6 +57,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
         "uses other instructions than the project's, or runs a command",
         ("just --shell x", "just -f x", "task -t x", "just -c x"),
         ("just test", "task build", "just --list"),
+        abbreviates=False,
     ),
     Escape(
         "rake",
@@ -89,7 +90,13 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
         "--I --init-script --b --build-file --c --settings-file --p@ --project-dir@ --g"
         " --gradle-user-home --project-cache-dir@ --include-build --D* --system-prop",
         "uses other instructions than the project's",
-        ("gradle -I x", "./gradlew --init-script=x", "gradle -p /x", "gradle -Dx=y test"),
+        (
+            "gradle -I x",
+            "./gradlew -Ix",
+            "./gradlew --init-script=x",
+            "gradle -p /x",
+            "gradle -Dx=y test",
+        ),
         ("./gradlew test", "./gradlew build --info", "gradle -q test"),
         abbreviates=False,
         single_dash=True,
@@ -155,11 +162,22 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "cargo",
-        "--config -Z --manifest-path@ -C@ --artifact-dir@ --out-dir@ --lockfile-path",
+        "--config -Z --manifest-path@ -C@ --artifact-dir@ --out-dir@ --lockfile-path rustc rustdoc",
         "uses other configuration, which may run programs",
-        ("cargo build --config x", "cargo test --manifest-path /x", "cargo -Zx build"),
-        ("cargo test --all", "cargo build --release", "cargo clippy -- -D warnings", "cargo run"),
+        (
+            "cargo build --config x",
+            "cargo test --manifest-path /x",
+            "cargo -Zx build",
+            "cargo rustc -- -C linker=x",
+        ),
+        (
+            "cargo test --all",
+            "cargo build --release",
+            "cargo clippy -- -D warnings",
+            "cargo run -- --config a.toml",
+        ),
         valued="jpF",
+        abbreviates=False,
     ),
     Escape(
         "rustup",
@@ -167,6 +185,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
         "runs a program",
         ("rustup run nightly x",),
         ("rustup show", "rustup update"),
+        abbreviates=False,
     ),
     Escape(
         "npm pnpm yarn",
@@ -299,6 +318,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
         "writes a file elsewhere",
         ("ruff check -o /x", "ruff check --output-file ~/x"),
         ("ruff check --fix .", "ruff format .", "black --check .", "ruff check --config a.toml"),
+        abbreviates=False,
     ),
     Escape(
         "eslint",
@@ -311,7 +331,8 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "eslint -o x src",
             "eslint --format ./x src",
         ),
-        ("eslint src", "eslint --fix src/a.ts", "eslint . --ext .ts --format json"),
+        ("eslint src --cache", "eslint --fix src/a.ts", "eslint . --ext .ts --format json"),
+        abbreviates=False,
     ),
     Escape(
         "prettier stylelint biome",
@@ -324,6 +345,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "stylelint --custom-formatter x a",
         ),
         ("prettier --check .", "prettier --write src", "biome check ."),
+        abbreviates=False,
     ),
     Escape(
         "jest vitest mocha ava tap playwright cypress",
@@ -400,16 +422,22 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
     Escape(
         "gcc g++ cc c++ clang clang++ ld",
         "--wrapper --B* --fplugin* --specs* --Xclang --load --Xlinker --Wl,* --Wp,* --Wa,* --fuse-ld*"
-        " --ld-path --T* --plugin --o@ --MF@ --dumpdir@ --aux-info@ --fdump* --config",
+        " --ld-path --T* --plugin --o@ --MF@ --dumpdir@ --aux-info@ --fdump* --config @*",
         "runs another program or loads code",
-        ("gcc -wrapper x a.c", "gcc -fplugin=./x a.c", "gcc -B. a.c", "gcc -o /x a.c"),
+        (
+            "gcc -wrapper x a.c",
+            "gcc -fplugin=./x a.c",
+            "gcc -B. a.c",
+            "gcc -o /x a.c",
+            "gcc @x a.c",
+        ),
         ("gcc --version", "gcc -O2 -Wall -o app a.c -lm", "g++ -std=c++17 -c a.cpp"),
         abbreviates=False,
         single_dash=True,
     ),
     Escape(
         "rustc rustfmt",
-        "-C -Z --codegen --sysroot -o@ --out-dir@ --emit@ --config-path --config",
+        "@* -C -Z --codegen --sysroot -o@ --out-dir@ --emit@ --config-path --config",
         "runs another program or writes elsewhere",
         ("rustc -C linker=x a.rs", "rustc -o /x a.rs"),
         ("rustfmt src/main.rs", "rustc --version", "rustfmt --check a.rs"),
@@ -418,7 +446,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "javac jar",
-        "--processor --processorpath --processor-path --d@ --J* --s@ --h@ --proc",
+        "@* --processor --processorpath --processor-path --d@ --J* --s@ --h@ --proc",
         "loads other code or writes elsewhere",
         ("javac -processorpath x A.java", "javac -J-agentlib:x A.java"),
         ("javac A.java", "javac -d out A.java"),
@@ -440,6 +468,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
         "runs programs or changes what runs later",
         ("gh alias set x '!y'", "gh extension exec x", "gh config set editor x"),
         ("gh pr view 5", "gh issue list", "gh pr create --title a"),
+        abbreviates=False,
     ),
     Escape(
         "kubectl oc helm",
@@ -448,6 +477,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
         "uses other credentials, or runs or writes something",
         ("kubectl --kubeconfig x get po", "helm install --post-renderer x a b", "kubectl cp a b"),
         ("kubectl get pods -n dev", "kubectl logs a", "helm list"),
+        abbreviates=False,
     ),
     Escape(
         "docker podman docker-compose nerdctl",
@@ -455,8 +485,14 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
         " --metadata-file@ --builder -f@ --file@ --project-directory@ --env-file@ --volumes-from",
         "reaches files or machines elsewhere",
         ("docker cp a b", "docker -H x ps", "docker save -o x y", "docker compose -f /x up"),
-        ("docker ps", "docker build -t x .", "docker compose -f dev.yml up -d", "docker logs a"),
+        (
+            "docker ps",
+            "docker build -t x .",
+            "docker compose -f dev.yml up -d --build",
+            "docker logs a",
+        ),
         valued="tln",
+        abbreviates=False,
     ),
     Escape(
         "terraform tofu terragrunt",
