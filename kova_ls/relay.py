@@ -43,7 +43,7 @@ def hello(env: Mapping[str, str], build: str) -> bytes:
     ).encode()
 
 
-def connect(env: Mapping[str, str], *, may_start: bool = True) -> "_socket.socket":
+def connect(env: Mapping[str, str], *, may_start: bool = True) -> _socket.socket:
     """Return a blocking socket to the engine of this build, after the hello line.
 
     Raises: Unreachable.
@@ -59,7 +59,7 @@ def connect(env: Mapping[str, str], *, may_start: bool = True) -> "_socket.socke
     return found
 
 
-def _dial(path: str, env: Mapping[str, str]) -> "_socket.socket | None":
+def _dial(path: str, env: Mapping[str, str]) -> _socket.socket | None:
     if uses_tcp(env):
         return _dial_tcp(path)
     folder = os.path.dirname(path)
@@ -111,7 +111,7 @@ def _secret(env: Mapping[str, str]) -> str:
     return found[1] if found else ""
 
 
-def _dial_tcp(path: str) -> "_socket.socket | None":
+def _dial_tcp(path: str) -> _socket.socket | None:
     found = _port_and_secret(path)
     if found is None:
         return None
@@ -138,7 +138,7 @@ def engine_command() -> list[str]:
     return [sys.executable, "-P", "-c", code, package_parent, "engine"]
 
 
-def _start(path: str, env: Mapping[str, str]) -> "_socket.socket":
+def _start(path: str, env: Mapping[str, str]) -> _socket.socket:
     """Start the engine and wait until it listens; another relay may win the race."""
     log = paths.log_path(env)
     try:
@@ -210,7 +210,7 @@ def _reap(pid: int) -> None:
 # -- pumping ------------------------------------------------------------------------------------------
 
 
-def pump(peer: "_socket.socket") -> bool:
+def pump(peer: _socket.socket) -> bool:
     """Carry bytes between stdio and the engine; True when the editor ended it.
 
     Neither side can block the other: each direction has a bounded buffer of its own.
@@ -265,14 +265,14 @@ def pump(peer: "_socket.socket") -> bool:
     return not reads_editor
 
 
-def _forget(poll: "select.poll", fd: int) -> None:
+def _forget(poll: select.poll, fd: int) -> None:
     try:
         poll.unregister(fd)
     except KeyError:
         pass
 
 
-def _end_writing(peer: "_socket.socket") -> None:
+def _end_writing(peer: _socket.socket) -> None:
     try:
         peer.shutdown(_socket.SHUT_WR)
     except OSError:
