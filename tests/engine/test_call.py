@@ -136,7 +136,7 @@ def test_an_unknown_tool_is_told_what_there_is():
     assert play([call("format_disk", all=True), END], only=CALLS) == snapshot("""\
 turn t1 from tester
   call 'format_disk' blocked ['notRun'] waiting
-  call error: "There is no tool 'format_disk'. Available: bash, edit, glob, grep, open_file, open_plugin_panel, Question, read, TodoList, write."
+  call error: "There is no tool 'format_disk'. Available: bash, diagnostics, edit, glob, grep, open_file, open_plugin_panel, Question, read, TodoList, write."
 turn t1 done
 """)
 
