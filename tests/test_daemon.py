@@ -1,0 +1,137 @@
+"""The engine's process; the whole of it is shown in e2e."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from kova_ls import daemon, paths
+from kova_ls.daemon import Daemon, is_own_descendant, peer_pid
+
+
+@pytest.fixture
+def env():
+    with tempfile.TemporaryDirectory(prefix="kd", dir="/tmp") as folder:
+        for name in "kdr":
+            os.mkdir(f"{folder}/{name}", mode=0o700)
+        yield {
+            "HOME": folder,
+            "PATH": os.defpath,
+            "KOVA_HOME": f"{folder}/k",
+            "KOVA_DATA_DIR": f"{folder}/d",
+            "KOVA_RUNTIME_DIR": f"{folder}/r",
+        }
+
+
+@pytest.fixture
+async def served(env, monkeypatch):
+    """An engine in this process, which would else be its own clients' ancestor."""
+    monkeypatch.setattr(daemon, "is_own_descendant", lambda pid, ancestor: False)
+    one = Daemon(env)
+    path = paths.socket_path(env, "build")
+    serving = asyncio.ensure_future(one.serve(path, None))
+    while not os.path.exists(path):
+        await asyncio.sleep(0.001)
+    yield one, path
+    one._stopped.set()
+    await serving
+    assert not os.path.exists(path)
+
+
+async def greet(path, line):
+    reader, writer = await asyncio.open_unix_connection(path)
+    writer.write(line)
+    return reader, writer
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\n",
+        b"GET / HTTP/1.1\n",
+        b"[]\n",
+        b"{}\n",
+        b'{"env": 5}\n',
+        b'{"env": {}, "secret": "guess"}\n',
+        b"\xff\n",
+    ],
+)
+async def test_who_does_not_greet_properly_is_cut_off(served, line):
+    one, path = served
+    reader, writer = await greet(path, line)
+    with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+        await reader.readexactly(1)
+    writer.close()
+    assert one.hub.endpoints == []
+
+
+async def test_a_greeting_may_come_in_pieces_and_with_more_behind_it(served):
+    one, path = served
+    reader, writer = await greet(path, b'{"env": {"A"')
+    await asyncio.sleep(0)
+    body = b'{"jsonrpc":"2.0","id":1,"method":"kova/session/list"}'
+    writer.write(b': "b"}}\nContent-Length: %d\r\n\r\n%s' % (len(body), body))
+    assert await reader.readuntil(b"\r\n\r\n")
+    assert b"Send `initialize` first" in await reader.read(1000)
+    assert one.hub.endpoints[0].env == {"A": "b"}
+    writer.close()
+
+
+async def test_the_socket_is_the_users_alone(served):
+    _, path = served
+    assert os.stat(path).st_mode & 0o777 == 0o600
+
+
+async def test_the_idle_clock_runs_only_without_editors(served):
+    one, path = served
+    assert one._idle is not None
+    _, writer = await greet(path, b'{"env": {}}\n')
+    while not one.hub.endpoints:
+        await asyncio.sleep(0.001)
+    assert one._idle is None
+    writer.close()
+    while one.hub.endpoints:
+        await asyncio.sleep(0.001)
+    assert one._idle is not None
+
+
+def test_descent_is_found_however_indirect():
+    code = "import os, subprocess, sys; print(subprocess.run(['cat', '/proc/self/stat'], "
+    code += "capture_output=True, text=True, check=True).stdout.split()[3], os.getpid())"
+    parent = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert parent.stdout.split()[0] == parent.stdout.split()[1]
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
+        assert is_own_descendant(child.pid, os.getpid())
+        assert is_own_descendant(child.pid, os.getppid())
+        assert not is_own_descendant(os.getpid(), child.pid)
+        child.stdin.close()
+
+
+@pytest.mark.parametrize("pid", [None, 0, 1, 2**22 + 5])
+def test_who_is_unknown_is_no_descendant(pid):
+    assert not is_own_descendant(pid, os.getpid())
+
+
+async def test_the_other_end_of_a_socket_is_known(served):
+    _, path = served
+    _, writer = await greet(path, b"")
+    assert peer_pid(writer.get_extra_info("socket")) == os.getpid()
+    writer.close()
+
+
+def test_a_second_engine_finds_the_lock_taken(tmp_path):
+    path = str(tmp_path / "a.sock")
+    first = daemon._take_lock(path)
+    assert first is not None
+    assert daemon._take_lock(path) is None
+    os.close(first)
+    second = daemon._take_lock(path)
+    assert second is not None
+    os.close(second)
+    assert Path(path + ".lock").stat().st_mode & 0o777 == 0o600
