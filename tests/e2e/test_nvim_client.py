@@ -1,5 +1,6 @@
 """The Neovim client against a server that the test plays: what no real engine sends on purpose."""
 
+import hashlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -622,6 +623,8 @@ async def test_the_handshake_says_what_the_client_can_do(tmp_path: Path, workspa
             "approvals": {},
             "questions": {},
             "panels": {"kinds": ["loop", "plan", "markdown", "diff", "file"]},
+            "documents": {},
+            "diagnostics": {},
         }
         assert params["workspaceFolders"] == [{"uri": workspace.as_uri(), "name": "ws"}]
         opened = await engine.wait_for("textDocument/didOpen")
@@ -650,6 +653,90 @@ async def test_a_missing_server_is_a_designed_state(tmp_path: Path, workspace: P
         await nvim.input("words<C-s>")
         await nvim.wait("not sent; it stays here")
         await nvim.wait("words")
+
+
+def sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def insertion(uri: str, line: int, new_text: str, of: str) -> dict[str, Any]:
+    place = {"line": line, "character": 0}
+    edits = [{"range": {"start": place, "end": place}, "newText": new_text}]
+    change = {"textDocument": {"uri": uri, "version": 0}, "edits": edits}
+    guard = {"textHash": sha(of), "newTextHash": ""}
+    return {"edit": {"documentChanges": [change]}, "kova": guard}
+
+
+async def test_an_edit_of_the_text_as_it_is_applies_saves_and_undoes_in_one_step(
+    tmp_path: Path, workspace: Path
+) -> None:
+    uri, old = (workspace / "main.py").as_uri(), "print('hi')\nx = 1\n"
+    new = "# one\n# two\n" + old
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await begin(nvim, engine)
+        await engine.wait_for("textDocument/didOpen")
+        state = await engine.ask("kova/editor/state", {"uris": [uri, "file:///not/open"]})
+        assert [document["uri"] for document in state["documents"]] == [uri]
+        assert state["documents"][0]["textHash"] == sha(old)
+        assert state["documents"][0]["dirty"] is False
+        answer = await engine.ask("workspace/applyEdit", insertion(uri, 0, "# one\n# two\n", old))
+        assert answer["applied"] is True
+        assert answer["kova"]["textHash"] == sha(new)
+        await engine.wait_for("textDocument/didChange")
+        assert (await engine.wait_for("kova/editor/documentChanged"))["dirty"] is True
+        assert await engine.ask("kova/editor/save", {"uris": [uri]}) == {
+            "saved": [uri],
+            "failed": [],
+        }
+        assert (workspace / "main.py").read_text() == new
+        await nvim.input("<Esc><C-w>hu")
+        await nvim.wait_lua(
+            "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true)) == \"print('hi')x = 1\""
+        )
+
+
+async def test_an_edit_of_another_text_is_refused(tmp_path: Path, workspace: Path) -> None:
+    uri = (workspace / "main.py").as_uri()
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await begin(nvim, engine)
+        answer = await engine.ask("workspace/applyEdit", insertion(uri, 0, "# one\n", "other"))
+        assert answer["applied"] is False
+        assert answer["kova"]["reason"] == "stale"
+        assert "# one" not in nvim.grid.text
+        (workspace / "main.py").write_text("changed on disk\n")
+        text = "print('hi')\nx = 1\n"
+        answer = await engine.ask("workspace/applyEdit", insertion(uri, 0, "# one\n", text))
+        assert answer["applied"] is True
+        conflict = await engine.ask("kova/editor/save", {"uris": [uri]})
+        assert conflict == {"saved": [], "failed": [uri]}
+        assert (workspace / "main.py").read_text() == "changed on disk\n"
+        kept = await engine.ask("kova/editor/reload", {"uris": [uri]})
+        assert kept == {"reloaded": [], "dirty": [uri]}
+
+
+async def test_a_clean_buffer_is_read_anew_and_diagnostics_are_told(
+    tmp_path: Path, workspace: Path
+) -> None:
+    uri = (workspace / "main.py").as_uri()
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await begin(nvim, engine)
+        (workspace / "main.py").write_text("y = '😀' + z\n")
+        answer = await engine.ask("kova/editor/reload", {"uris": [uri]})
+        assert answer == {"reloaded": [uri], "dirty": []}
+        await nvim.wait("+ z")
+        await nvim.lua(
+            """
+            local buf = vim.fn.bufnr('main.py')
+            vim.diagnostic.set(vim.api.nvim_create_namespace('t'), buf,
+              { { lnum = 0, col = 13, end_col = 14, message = 'no z', severity = 1, source = 't' } })
+            """
+        )
+        told = await engine.ask("kova/editor/diagnostics", {"uris": [uri], "settleMs": 20})
+        assert told["settled"] is True
+        ends = {"start": {"line": 0, "character": 11}, "end": {"line": 0, "character": 12}}
+        assert told["documents"][0]["diagnostics"] == [
+            {"range": ends, "severity": 1, "message": "no z", "source": "t"}
+        ]
 
 
 async def test_documents_and_panels_open_beside_with_the_focus_kept(

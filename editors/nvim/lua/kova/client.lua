@@ -2,6 +2,7 @@
 --- Invariant: never waits; every request gets its callback, also when the server ends.
 --- Invariant: an end that nobody asked for is followed by a new start.
 local config = require("kova.config")
+local documents = require("kova.documents")
 local text = require("kova.text")
 local trust = require("kova.trust")
 
@@ -124,7 +125,7 @@ local function handlers()
       emit(name, params)
     end
   end
-  return {
+  local own = {
     ["kova/event"] = notification("event"),
     ["kova/resyncRequired"] = notification("resync"),
     ["kova/panel/open"] = notification("panel"),
@@ -138,6 +139,7 @@ local function handlers()
       return { success = require("kova.panels").show_document(params) }
     end,
   }
+  return vim.tbl_extend("error", own, config.get().documents and documents.handlers() or {})
 end
 
 --- The function that `vim.lsp.start` calls to open the connection. It hides the exit code, since
@@ -185,37 +187,16 @@ local function connect(mine)
   end
 end
 
-local function attach_document(buf)
-  if not client_id or not config.get().documents or not vim.api.nvim_buf_is_loaded(buf) then
-    return
-  end
-  local name = vim.api.nvim_buf_get_name(buf)
-  local bo = vim.bo[buf]
-  if name == "" or bo.buftype ~= "" or not bo.buflisted or name:match("^%a[%w+.-]*://") then
-    return
-  end
-  if name:sub(1, #M.root + 1) == M.root .. "/" then
-    vim.lsp.buf_attach_client(buf, client_id)
-  end
-end
-
-local function attach_documents()
-  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-    attach_document(buf)
-  end
-  vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufFilePost", "BufWritePost" }, {
-    group = vim.api.nvim_create_augroup("kova.documents", { clear = true }),
-    callback = function(args)
-      attach_document(args.buf)
-    end,
-  })
-end
-
 --- A name for this window of the person, the same for as long as Neovim runs.
 local window_id = ("nvim-%d-%d"):format(vim.fn.getpid(), vim.uv.hrtime() % 1e9)
 
 local function lsp_config(mine)
+  local sees_documents = config.get().documents
+  local capabilities = vim.lsp.protocol.make_client_capabilities()
+  capabilities.workspace.applyEdit = sees_documents
   return {
+    capabilities = capabilities,
+    flags = { debounce_text_changes = 0 }, -- the server's text is never behind when it edits
     name = "kova",
     cmd = connect(mine),
     root_dir = M.root,
@@ -231,6 +212,8 @@ local function lsp_config(mine)
           approvals = vim.empty_dict(),
           questions = vim.empty_dict(),
           panels = { kinds = { "loop", "plan", "markdown", "diff", "file" } },
+          documents = sees_documents and vim.empty_dict() or nil,
+          diagnostics = sees_documents and vim.empty_dict() or nil,
         },
       },
     },
@@ -241,8 +224,8 @@ local function lsp_config(mine)
       if mine ~= generation then
         return
       end
-      local capabilities = (result or {}).capabilities or {}
-      local server = (capabilities.experimental or {}).kova
+      local offered = (result or {}).capabilities or {}
+      local server = (offered.experimental or {}).kova
       if not server then
         fail("The server does not speak the Kova protocol; check `cmd` with :checkhealth kova.")
         client:stop()
@@ -253,7 +236,7 @@ local function lsp_config(mine)
       M.problem = nil
       ready_at = vim.uv.now()
       become("ready")
-      attach_documents()
+      documents.follow(client.id, M.root)
       emit("ready")
       settle(nil)
     end,

@@ -58,7 +58,13 @@ local function show(buf, focus, wide)
     vim.api.nvim_win_set_buf(target, buf)
   else
     local beside = not wide and own_window() or nil
-    target = vim.api.nvim_open_win(buf, false, { split = (beside or wide) and "below" or "left", win = beside or -1 })
+    target = vim.api.nvim_open_win(buf, false, {
+      split = (beside or wide) and "below" or "left",
+      win = beside or -1,
+    })
+    if wide then
+      vim.api.nvim_win_set_height(target, math.floor(vim.o.lines * 0.45))
+    end
     vim.w[target].kova_panel = true
     vim.wo[target].winbar = ""
   end

@@ -167,14 +167,34 @@ end
 ---@type fun(line: string, level: integer)?
 M.also = nil
 
+local SPACING_MS = 100
+local waiting ---@type { line: string, level: integer }?
+local pausing = false
+
+--- Two messages without a redraw between them would wait for a key: the last one is shown.
+local function speak()
+  local now = waiting
+  waiting = nil
+  if not now then
+    pausing = false
+    return
+  end
+  vim.cmd.redraw()
+  vim.notify(now.line, now.level)
+  vim.defer_fn(speak, SPACING_MS)
+end
+
 --- Say something without ever causing a hit-enter prompt.
 ---@param message string
 ---@param level integer?
 function M.say(message, level)
   level = level or vim.log.levels.INFO
-  vim.schedule(function() -- an error message raised within a command would be taken for its failure
-    vim.notify(M.line(message, math.max(vim.o.columns - 14, 20)), level)
-  end)
+  local line = M.line(message, math.max(vim.o.columns - 14, 20))
+  waiting = { line = line, level = level }
+  if not pausing then
+    pausing = true
+    vim.schedule(speak) -- raised within a command, an error message would be its failure
+  end
   if M.also then
     M.also(M.line(message, 300), level)
   end

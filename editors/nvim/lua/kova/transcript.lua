@@ -361,7 +361,7 @@ local function refresh_files(item)
     if vim.api.nvim_buf_is_loaded(b) and bo.buftype == "" and not bo.modified then
       local name = vim.api.nvim_buf_get_name(b)
       if name ~= "" and (touched.all or touched[name]) and vim.uv.fs_stat(name) then
-        pcall(vim.cmd, ("silent! checktime %d"):format(b))
+        require("kova.documents").reload(b)
       end
     end
   end
