@@ -54,7 +54,7 @@ def snapshot(session: Session, *, with_items: bool = True) -> SessionSnapshot:
         questions=state.questions,
         usage=state.usage,
         watermark=Cursor(epoch=state.epoch, seq=session.journal.seq),
-        notices=granted.problems,
+        notices=granted.notices,
     )
 
 

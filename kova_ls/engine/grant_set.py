@@ -64,6 +64,17 @@ class Pending:
             *(("drop strictRedirects",) if self.loosens_redirects else ()),
         )
 
+    def notice(self) -> str:
+        """Return one sentence that names it all, as far as that is bearable."""
+        lines = self.lines()
+        more = f"; and {len(lines) - 5} more" if len(lines) > 5 else ""
+        flag = " --user" if self.source is RootSource.USER else ""
+        return (
+            f"Nobody confirmed what is new in {visible(self.path)}, so it is not in force: "
+            f"{'; '.join(lines[:5])}{more}. Run kova-ls permission adopt{flag}, or take it out of "
+            "the file."
+        )
+
 
 PendingLocal = Pending
 
@@ -88,6 +99,12 @@ class GrantSet:
     """The local file holds something that nobody confirmed."""
     pending_user: Pending | None = None
     """A command of the agent changed the user's file."""
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person who opens the workspace should know."""
+        waiting = [one for one in (self.pending_local, self.pending_user) if one is not None]
+        return (*self.problems, *(pending.notice() for pending in waiting))
 
 
 @dataclass(frozen=True, slots=True)
