@@ -84,7 +84,7 @@ class Documents(Overlay):
         now = self.get(path)
         if now is None or now.text != document.text or self._is_typed_in(path):
             return Replaced("unavailable" if now is None else "stale")
-        is_dirty = now.is_dirty
+        is_dirty, text_hash = now.is_dirty, text_hashes(now.text)[0]
         if self._knows_documents:
             state = await self._state(path)
             if state is None or state.readonly:
@@ -93,9 +93,9 @@ class Documents(Overlay):
                 self._open[path].typed_at = self._clock()
                 await self._quiet(path)
                 return Replaced("stale")
-            is_dirty = state.dirty
+            is_dirty, text_hash = state.dirty, state.text_hash
         if text != now.text:
-            answer = await self._apply(now, text)
+            answer = await self._apply(now, text, text_hash)
             if answer != "done":
                 return Replaced(answer)
         if is_dirty or not self._knows_documents:
@@ -103,7 +103,7 @@ class Documents(Overlay):
         return await self._saved(path, text)
 
     async def _apply(
-        self, document: Document, text: str
+        self, document: Document, text: str, text_hash: str
     ) -> Literal["done", "stale", "unavailable"]:
         path, old = document.path, document.text
         known = self._open[path]
@@ -113,7 +113,7 @@ class Documents(Overlay):
         }
         params: dict[str, Any] = {"label": "Kova", "edit": {"documentChanges": [change]}}
         if self._knows_documents:
-            guard = EditGuard(text_hash=text_hashes(old)[0], new_text_hash=text_hashes(text)[0])
+            guard = EditGuard(text_hash=text_hash, new_text_hash=text_hashes(text)[0])
             params["kova"] = guard.model_dump(by_alias=True)
         # Editors have their own last newline.
         known.expected = frozenset({text, f"{text}\n", text.removesuffix("\n")})

@@ -28,6 +28,8 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_UNSIZED_BYTES = 1 << 20
+"""Read of a file without a size, such as those of /proc; the buffer is made beforehand."""
 _IMAGES = (
     (b"\x89PNG\r\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -141,7 +143,7 @@ def read(path: str, max_bytes: int, name: str) -> bytes:
                     f"{name} has {found.st_size:,} bytes, more than the {max_bytes:,} that can be "
                     "read at once: use grep, or head, tail or sed in bash."
                 )
-            return file.read() if found.st_size else file.read(max_bytes)
+            return file.read() if found.st_size else file.read(min(max_bytes, _UNSIZED_BYTES))
     except OSError as error:
         raise ToolError(_why(error, path, name, "read")) from None
 
