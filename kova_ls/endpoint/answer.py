@@ -43,18 +43,21 @@ def encoded(outcome: WireModel) -> bytes:
 
 
 def failed(request_id: Any, error: Exception) -> bytes:
-    """Return the frame of an error: ours with an id to find in the log, theirs with the field."""
+    """Return the frame of an error."""
+    return framing.error(request_id, *failure(error))
+
+
+def failure(error: Exception) -> tuple[int, str, dict[str, Any]]:
+    """Return code, message and data: ours with an id to find in the log, theirs with the field."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "params"
         text = f"{where}: {first['msg']}."
-        data = {"code": "invalidParams", "field": where}
-        return framing.error(request_id, ErrorCode.INVALID_PARAMS, text, data)
+        return ErrorCode.INVALID_PARAMS, text, {"code": "invalidParams", "field": where}
     if isinstance(error, KovaError) and error.code in CODES:
         data = {"code": error.code, **{k: v for k, v in error.data.items() if v is not None}}
-        return framing.error(request_id, CODES[error.code], error.message, data)
+        return CODES[error.code], error.message, data
     incident = token_hex(4)
     _log.error("incident %s", incident, exc_info=error)
     text = f"A fault of the engine (incident {incident} in its log); it goes on."
-    data = {"code": "internalError", "incident": incident}
-    return framing.error(request_id, ErrorCode.INTERNAL_ERROR, text, data)
+    return ErrorCode.INTERNAL_ERROR, text, {"code": "internalError", "incident": incident}

@@ -5,6 +5,7 @@ Invariant: light to import; whatever the params hold, reading them does not fail
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import unquote, urlsplit
@@ -32,6 +33,11 @@ class Introduction:
     knows_documents: bool = False
     """It answers `kova/editor/*` about its documents and checks our edits."""
     tells_diagnostics: bool = False
+    is_plain: bool = False
+    """It knows nothing of Kova: LSP's own words are all there is."""
+    shows_progress: bool = False
+    refreshes_lenses: bool = False
+    takes_action_literals: bool = False
     folder_uris: tuple[str, ...] = ()
     refusal: str | None = None
     """Why no version of the protocol is common to both."""
@@ -63,15 +69,24 @@ def introduction(params: Any) -> Introduction:
         applies_edits=dig(params, "capabilities", "workspace", "applyEdit") is True,
         knows_documents=isinstance(dig(kova, "capabilities", "documents"), dict),
         tells_diagnostics=isinstance(dig(kova, "capabilities", "diagnostics"), dict),
+        is_plain=kova is None,
+        shows_progress=dig(params, "capabilities", "window", "workDoneProgress") is True,
+        refreshes_lenses=dig(params, "capabilities", "workspace", "codeLens", "refreshSupport")
+        is True,
+        takes_action_literals=isinstance(
+            dig(params, "capabilities", "textDocument", "codeAction", "codeActionLiteralSupport"),
+            dict,
+        ),
         folder_uris=_folder_uris(params),
         refusal=refusal,
     )
 
 
-def answer(server_id: str) -> dict[str, Any]:
-    """Return the result of `initialize`."""
+def answer(server_id: str, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the result of `initialize`, with `more` capabilities."""
     return {
         "capabilities": {
+            **(more or {}),
             "positionEncoding": "utf-16",
             "textDocumentSync": {"openClose": True, "change": 2, "save": {"includeText": False}},
             "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kova_ls.endpoint import framing, handshake
 from kova_ls.endpoint.hub import Hub
+from kova_ls.endpoint.lsp import REQUEST_PREFIX, PlainClient, capabilities
 from kova_ls.vocabulary import Detail
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ class EditorEndpoint(asyncio.Protocol):
         self._outgoing: list[bytes] = []
         self._waiting: deque[Any] = deque()
         self._max_latency_s = 0.0
-        self._said: Introduction = handshake.Introduction()
+        self.said: Introduction = handshake.Introduction()
+        self.plain: PlainClient | None = None
+        """For an editor without a client of ours."""
         self._is_shut_down = False
         self._tasks: dict[Any, asyncio.Task[WireModel]] = {}
         """Id of a request -> its work."""
@@ -79,6 +82,8 @@ class EditorEndpoint(asyncio.Protocol):
                 future.set_exception(ConnectionError("the editor is gone"))
         for session_id in list(self.followed):
             self.unfollow(session_id)
+        if self.plain is not None:
+            self.plain.close()
         self.hub.left(self)
 
     def close(self) -> None:
@@ -171,10 +176,13 @@ class EditorEndpoint(asyncio.Protocol):
         self.trusted = said.trusted
         self.panel_kinds = said.panel_kinds
         self._max_latency_s = said.max_latency_s
-        self._said = said
+        self.said = said
         self._use_folders(said.folder_uris)
         self.is_initialized = True
-        answer = handshake.answer(self.hub.server_id)
+        if said.is_plain:
+            self.plain = PlainClient(self)
+        more = capabilities() if said.is_plain else None
+        answer = handshake.answer(self.hub.server_id, more)
         self.write(framing.result(request_id, framing.dump(answer)))
         if self.hub.is_loaded:
             self._begin()
@@ -202,9 +210,11 @@ class EditorEndpoint(asyncio.Protocol):
             return
         self.overlays = Documents(
             self.ask,
-            applies_edits=self._said.applies_edits,
-            knows_documents=self._said.knows_documents,
+            applies_edits=self.said.applies_edits,
+            knows_documents=self.said.knows_documents,
         )
+        if self.plain is not None:
+            self.plain.begin()
         while self._waiting:
             message = self._waiting.popleft()
             self._dispatch(message["method"], message)
@@ -224,7 +234,11 @@ class EditorEndpoint(asyncio.Protocol):
 
     def _dispatch(self, method: str, message: dict[str, Any]) -> None:
         params = message.get("params")
+        plain = self.plain if self.plain is not None and self.plain.takes(method) else None
         if "id" not in message:
+            if plain is not None:
+                plain.take(message)
+                return
             try:
                 self._notified(
                     method, cast(dict[str, Any], params) if isinstance(params, dict) else {}
@@ -240,6 +254,9 @@ class EditorEndpoint(asyncio.Protocol):
         if method == "shutdown":
             self._is_shut_down = True
             self.write(framing.result(request_id, b"null"))
+            return
+        if plain is not None:
+            plain.take(message)
             return
         from kova_ls.endpoint.answer import answer, failed
 
@@ -292,6 +309,8 @@ class EditorEndpoint(asyncio.Protocol):
                 kept = [uri for uri in self._folder_uris if uri not in gone]
                 added = [folder["uri"] for folder in event.get("added", ())]
                 self._use_folders([*kept, *(uri for uri in added if uri not in kept)])
+                if self.plain is not None:
+                    self.plain.settle_trust()
                 self.engine.folders_changed(self)
             case "kova/editor/documentChanged":
                 overlay.dirtied(params["uri"], is_dirty=params["dirty"] is True)
@@ -356,7 +375,11 @@ class EditorEndpoint(asyncio.Protocol):
             self._asked.pop(request_id, None)
 
     def _answered(self, message: dict[str, Any]) -> None:
-        future = self._asked.get(str(message.get("id")))
+        request_id = str(message.get("id"))
+        if self.plain is not None and request_id.startswith(REQUEST_PREFIX):
+            self.plain.take_answer({**message, "id": request_id})
+            return
+        future = self._asked.get(request_id)
         if future is None or future.done():
             return
         if "error" in message:
@@ -367,7 +390,7 @@ class EditorEndpoint(asyncio.Protocol):
 
     async def show_document(self, uri: str, line_no: int | None) -> bool:
         """Show a file by LSP's own means, without taking the focus."""
-        if not self._said.shows_documents:
+        if not self.said.shows_documents:
             return False
         params: dict[str, Any] = {"uri": uri, "takeFocus": False}
         if line_no:
@@ -382,7 +405,7 @@ class EditorEndpoint(asyncio.Protocol):
     @property
     def tells_diagnostics(self) -> bool:
         """It announced that it can."""
-        return self._said.tells_diagnostics
+        return self.said.tells_diagnostics
 
     async def diagnostics(self, paths: Sequence[str], settle_ms: int) -> "Diagnosed | None":
         """Return what its tools say of files, or of all open documents; None: it did not say."""

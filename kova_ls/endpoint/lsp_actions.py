@@ -1,0 +1,109 @@
+"""Code actions and code lenses of an editor without a Kova client.
+
+Invariant: an action carries what it needs in its command's arguments; nothing is kept for it here.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from kova_ls.endpoint.handlers import HANDLERS
+from kova_ls.endpoint.handshake import local_path
+from kova_ls.endpoint.lsp import ASK_KIND
+from kova_ls.endpoint.lsp_text import one_line
+from kova_ls.protocol import changes as pc
+
+if TYPE_CHECKING:
+    from kova_ls.endpoint.lsp_server import LspServer
+
+
+def code_actions(
+    params: types.CodeActionParams, *, literal: bool
+) -> list[types.CodeAction | types.Command]:
+    """Return what can be asked about a place; commands alone for editors before LSP 3.8."""
+    actions = [_fix(params.text_document.uri, found) for found in params.context.diagnostics]
+    actions.append(_ask(params))
+    only = params.context.only
+    if only is not None:
+        actions = [action for action in actions if _is_wanted(action, only)]
+    if literal:
+        return list(actions)
+    return [action.command for action in actions if action.command is not None]
+
+
+def _is_wanted(action: types.CodeAction, only: Any) -> bool:
+    kind = str(getattr(action.kind, "value", action.kind))
+    wanted = [str(getattr(entry, "value", entry)) for entry in only]
+    return any(not want or kind == want or kind.startswith(want + ".") for want in wanted)
+
+
+def _ask(params: types.CodeActionParams) -> types.CodeAction:
+    is_point = params.range.start == params.range.end
+    title = "Ask Kova about this line" if is_point else "Ask Kova about this"
+    argument = {"uri": params.text_document.uri, "range": _range(params.range)}
+    command = types.Command(title=title, command="kova.ask", arguments=[argument])
+    return types.CodeAction(title=title, kind=ASK_KIND, command=command)
+
+
+def _fix(uri: str, found: types.Diagnostic) -> types.CodeAction:
+    title = f"Fix with Kova: {one_line(found.message, 60)}"
+    diagnostic: dict[str, Any] = {"message": found.message, "range": _range(found.range)}
+    if found.severity is not None:
+        diagnostic["severity"] = int(found.severity)
+    if found.source is not None:
+        diagnostic["source"] = found.source
+    argument = {"uri": uri, "diagnostic": diagnostic}
+    command = types.Command(title=title, command="kova.ask", arguments=[argument])
+    return types.CodeAction(
+        title=title, kind=types.CodeActionKind.QuickFix, diagnostics=[found], command=command
+    )
+
+
+def _range(found: types.Range) -> dict[str, Any]:
+    return {
+        "start": {"line": found.start.line, "character": found.start.character},
+        "end": {"line": found.end.line, "character": found.end.character},
+    }
+
+
+async def lenses(lsp: "LspServer", uri: str) -> list[types.CodeLens]:
+    """Return what waits, on a session's page, and what may be reviewed, on a changed file."""
+    path = local_path(uri)
+    for watch in lsp.watches.values():
+        if path == watch.transcript.path:
+            return [
+                _lens(
+                    waiting.line,
+                    f"Answer: {one_line(waiting.title, 80)}",
+                    "kova.pending",
+                    [waiting.id],
+                )
+                for waiting in watch.transcript.waiting()
+            ]
+    found: list[types.CodeLens] = []
+    for session_id in list(lsp.watches):
+        for change in await changes(lsp, session_id):
+            if local_path(change.uri) != path:
+                continue
+            for hunk in change.hunks:
+                argument = {"sessionId": session_id, "hunkIds": [hunk.hunk_id]}
+                title = f"Keep Kova's change (+{hunk.line_count} -{hunk.old_line_count})"
+                found.append(_lens(hunk.start_line, title, "kova.keep", [argument]))
+                found.append(_lens(hunk.start_line, "Revert", "kova.revert", [argument]))
+    return found
+
+
+async def changes(lsp: "LspServer", session_id: str) -> tuple[pc.Change, ...]:
+    """Return what of a session is not reviewed."""
+    params = pc.ChangesListParams(session_id=session_id)
+    outcome: Any = HANDLERS["kova/changes/list"](lsp.endpoint, params)
+    result: pc.ChangesListResult = await outcome
+    return result.changes
+
+
+def _lens(line: int, title: str, command: str, arguments: list[Any]) -> types.CodeLens:
+    place = types.Position(line=line, character=0)
+    return types.CodeLens(
+        range=types.Range(start=place, end=place),
+        command=types.Command(title=title, command=command, arguments=arguments),
+    )

@@ -1,0 +1,279 @@
+"""A pygls server behind our own framing: one for each editor without a Kova client.
+
+pygls 2.1.1 keeps the LSP types, the features and commands, progress and its own requests; it never
+sees a byte of the wire: it is handed one checked message at a time, and writes through the endpoint.
+Invariant: every request is answered, with no traceback; a late or malformed answer of the editor is
+no answer.
+"""
+
+import asyncio
+import itertools
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, default_converter
+
+from kova_ls import __version__
+from kova_ls.endpoint import framing
+from kova_ls.endpoint.answer import failure
+from kova_ls.endpoint.lsp import COMMANDS, REQUEST_PREFIX
+from kova_ls.endpoint.lsp_actions import code_actions, lenses
+from kova_ls.endpoint.lsp_commands import CALLS
+from kova_ls.endpoint.lsp_follow import Watch
+from kova_ls.endpoint.lsp_text import plain
+from kova_ls.engine import Session
+from kova_ls.engine.workspace import file_uri
+
+if TYPE_CHECKING:
+    from kova_ls.endpoint.server import EditorEndpoint
+
+_log = logging.getLogger(__name__)
+# pygls logs every body at INFO, and what a person did wrong, with its params, at ERROR.
+logging.getLogger("pygls").setLevel(logging.CRITICAL)
+
+_LONGEST_MESSAGE = 1_000
+"""VS Code cuts longer ones without a word."""
+
+
+class _Protocol(LanguageServerProtocol):
+    """pygls' protocol without what does not suit one process of many editors."""
+
+    def __init__(self, server: LanguageServer, converter: Any) -> None:
+        super().__init__(server, converter)
+        self.numbers = itertools.count(1)
+        self.after: defaultdict[Any, list[Callable[[], object]]] = defaultdict(list)
+        """Id of a request -> what is done once it is answered."""
+
+    # pygls 2.1.1 caches these by `self`, which keeps every editor that ever was in memory.
+    def get_message_type(  # pyright: ignore[reportIncompatibleVariableOverride]
+        self, method: str
+    ) -> type[Any] | None:
+        return types.METHOD_TO_TYPES.get(method, (None,))[0]
+
+    def get_result_type(  # pyright: ignore[reportIncompatibleVariableOverride]
+        self, method: str
+    ) -> type[Any] | None:
+        return types.METHOD_TO_TYPES.get(method, (None, None))[1]
+
+    def send_request(
+        self,
+        method: str,
+        params: Any | None = None,
+        callback: Callable[[Any], None] | None = None,
+        msg_id: str | int | None = None,
+    ) -> Future[Any]:
+        msg_id = msg_id or f"{REQUEST_PREFIX}{next(self.numbers)}"
+        return super().send_request(method, params, callback, msg_id)
+
+    def answered(self, message: dict[str, Any]) -> None:
+        """Take the editor's answer to one of our requests."""
+        future = self._request_futures.get(message["id"])
+        if future is None or future.done():
+            # pygls 2.1.1 raises for an answer to what was cancelled.
+            self._request_futures.pop(message["id"], None)
+            return
+        try:
+            structured: Any = self.structure_message(message)
+            self.handle_message(structured)
+        except JsonRpcException as error:
+            self._request_futures.pop(message["id"], None)
+            future.set_exception(error)
+
+    def _send_handler_result(self, future: Future[Any], *, msg_id: Any) -> None:
+        super()._send_handler_result(future, msg_id=msg_id)
+        for do in self.after.pop(msg_id, ()):
+            do()
+
+    def forget(self) -> None:
+        """Cancel everything in flight: pygls leaves it running."""
+        self.after.clear()
+        for future in list(self._request_futures.values()):
+            future.cancel()
+        self._request_futures.clear()
+
+
+class _Server(LanguageServer):
+    """pygls' server; what goes wrong is logged, not shown."""
+
+    protocol: _Protocol  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        _log.warning("%s: %r", getattr(source, "__name__", source), error)
+
+
+class _Writer:
+    """Where pygls writes: into the endpoint's frames."""
+
+    def __init__(self, endpoint: "EditorEndpoint") -> None:
+        self._endpoint = endpoint
+
+    def write(self, data: bytes) -> None:
+        """Send one message."""
+        self._endpoint.write(framing.frame(data))
+
+    def close(self) -> None:
+        """Do nothing: the connection is the endpoint's."""
+
+
+class LspServer:
+    """What Kova does for an editor that knows nothing but LSP."""
+
+    def __init__(self, endpoint: "EditorEndpoint") -> None:
+        self.endpoint = endpoint
+        self.server = _Server(
+            "kova-ls", __version__, protocol_cls=_Protocol, converter_factory=default_converter
+        )
+        self.protocol = self.server.protocol
+        self.protocol.set_writer(_Writer(endpoint), include_headers=False)
+        self.asking: asyncio.Task[None] | None = None
+        """Puts open cards to the person, one after the other."""
+        self.current: Session | None = None
+        """Where prompts go."""
+        self.watches: dict[str, Watch] = {}
+        """By session id."""
+        self._tasks: set[asyncio.Task[Any]] = set()
+        for name in COMMANDS:
+            self._register(name, CALLS[name])
+        feature = self.server.feature
+        feature(types.TEXT_DOCUMENT_CODE_ACTION)(self._code_actions)
+        feature(types.TEXT_DOCUMENT_CODE_LENS)(self._lenses)
+        feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)(self._cancelled)
+
+    # -- messages of the editor ---------------------------------------------------------------------
+
+    def take(self, message: dict[str, Any]) -> None:
+        """Handle a request or a notification."""
+        request_id = message.get("id")
+        clean = {k: message[k] for k in ("id", "method", "params") if k in message}
+        try:
+            structured: Any = self.protocol.structure_message({**clean, "jsonrpc": "2.0"})
+        except JsonRpcException:
+            if "id" in message:
+                text = f"params: not what LSP 3.17 says of {message['method']}; compare with it."
+                data = {"code": "invalidParams", "field": "params"}
+                self.endpoint.write(framing.error(request_id, -32602, text, data))
+            return
+        self.protocol.handle_message(structured)
+
+    def take_answer(self, message: dict[str, Any]) -> None:
+        """Handle an answer of the editor."""
+        clean = {k: message[k] for k in ("id", "result", "error") if k in message}
+        self.protocol.answered({**clean, "jsonrpc": "2.0"})
+
+    def begin(self) -> None:
+        """Follow what the editor's folders have running, and say what waits there."""
+        engine, folders = self.endpoint.engine, self.endpoint.folders
+        for session in engine.running:
+            if engine.path_of(session.state.workspace) in folders:
+                self.current = session
+                self.watch(session)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        for watch in self.watches.values():
+            watch.close()
+        self.watches.clear()
+        for task in tuple(self._tasks):
+            task.cancel()
+        self.protocol.forget()
+
+    # -- commands and features ------------------------------------------------------------------------
+
+    def _register(
+        self, name: str, call: Callable[["LspServer", Sequence[Any]], Awaitable[Any]]
+    ) -> None:
+        async def run(*arguments: Any) -> Any:
+            return await self._translated(call(self, arguments))
+
+        self.server.command(name)(run)
+
+    async def _translated(self, work: Awaitable[Any]) -> Any:
+        """Do the work; what goes wrong becomes an error without a traceback."""
+        try:
+            return await work
+        except Exception as error:  # noqa: BLE001 - one request's fault is its answer
+            code, text, data = failure(error)
+            raise JsonRpcException(text, code, data) from None
+
+    async def _code_actions(self, params: types.CodeActionParams) -> Any:
+        return code_actions(params, literal=self.endpoint.said.takes_action_literals)
+
+    async def _lenses(self, params: types.CodeLensParams) -> Any:
+        return await self._translated(lenses(self, params.text_document.uri))
+
+    async def _cancelled(self, params: types.WorkDoneProgressCancelParams) -> None:
+        for watch in list(self.watches.values()):
+            if watch.token == params.token:
+                await watch.session.interrupt(None)
+
+    # -- what the rest of the plain client uses -------------------------------------------------------
+
+    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        """Run work that ends with the editor."""
+        task = self.endpoint.engine.spawn(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def after_answer(self, do: Callable[[], object]) -> None:
+        """Do something once the present request is answered: some editors wait for that."""
+        self.protocol.after[self.protocol.msg_id].append(do)
+
+    def watch(self, session: Session) -> Watch:
+        """Follow a session from now on."""
+        known = self.watches.get(session.id)
+        if known is None or known.session is not session:
+            if known is not None:
+                known.close()
+            known = self.watches[session.id] = Watch(self, session)
+        return known
+
+    def tell(self, text: str, kind: types.MessageType = types.MessageType.Info) -> None:
+        """Tell the person something; foreign text in it becomes harmless."""
+        shown = plain(text)
+        if len(shown) > _LONGEST_MESSAGE:
+            shown = shown[: _LONGEST_MESSAGE - 1] + "…"
+        self.server.window_show_message(types.ShowMessageParams(type=kind, message=shown))
+
+    async def choose(self, text: str, titles: Sequence[str]) -> str | None:
+        """Put a choice to the person; None when there is no answer."""
+        params = types.ShowMessageRequestParams(
+            type=types.MessageType.Warning,
+            message=plain(text),
+            actions=[types.MessageActionItem(title=title) for title in titles],
+        )
+        request_id = f"{REQUEST_PREFIX}choice-{next(self.protocol.numbers)}"
+        asking = self.protocol.send_request_async(
+            types.WINDOW_SHOW_MESSAGE_REQUEST, params, msg_id=request_id
+        )
+        try:
+            chosen = await asking
+        except asyncio.CancelledError:
+            self.protocol.notify(types.CANCEL_REQUEST, types.CancelParams(id=request_id))
+            raise
+        except JsonRpcException:
+            return None
+        title = chosen.title if isinstance(chosen, types.MessageActionItem) else None
+        return title if title in titles else None
+
+    async def show(self, path: str, *, takes_focus: bool = False) -> bool:
+        """Show a file; False when the editor cannot or does not."""
+        if not self.endpoint.said.shows_documents:
+            return False
+        params = types.ShowDocumentParams(uri=file_uri(path), take_focus=takes_focus)
+        try:
+            async with asyncio.timeout(10):
+                return (await self.server.window_show_document_async(params)).success
+        except (TimeoutError, JsonRpcException):
+            return False
+
+    def refresh_lenses(self) -> None:
+        """Let the editor ask for the lenses again, where it can be told to."""
+        if self.endpoint.said.refreshes_lenses:
+            self.protocol.send_request(types.WORKSPACE_CODE_LENS_REFRESH)
