@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from kova_ls.permission.escape_checks import find_escape
 from kova_ls.permission.inert import is_inert
-from kova_ls.permission.lexer import EXPANDS, Line, SimpleCommand, lex
+from kova_ls.permission.lexer import EXPANDS, KEYWORDS, Line, SimpleCommand, lex
 from kova_ls.permission.programs import (
     FOLDER_CHANGERS,
     SHELL_CHANGERS,
@@ -155,70 +155,74 @@ def _guard(text: str, command: SimpleCommand, *, has_moved: bool) -> Reason | No
 
 # -- the second reading -------------------------------------------------------------------------
 
-_Shape = tuple[list[list[tuple[int, int]]], list[str]]
-_RUN = re.compile(r"[A-Za-z0-9_./,:@%+-]{9,}")
-"""Text with no meaning to any shell's lexer, longer than every keyword, and no variable's name."""
+_Spans = tuple[tuple[int, int], ...]
+_RUN = re.compile(r"[A-Za-z0-9_./,:@%+-]+")
+"""Text with no meaning to any shell's lexer, unless it is a keyword, a number or a variable."""
+_STAND_IN = "x_x"
 
 
 def _agrees(text: str, line: Line) -> bool:
     """Tell whether bashlex sees the same words and the same operators.
 
-    Runs of plain characters are shortened first: bashlex takes its time per character.
+    Plain text is replaced by a stand-in first, so that lines of one shape are parsed once: bashlex
+    takes its time per character.
     """
-    short, ends, cuts = _shorten(text)
-    seen = _bashlex_shape(short)
+    skeleton, ends, shifts = _skeleton(text)
+    seen = _bashlex_shape(skeleton)
     if seen is None:
         return False
     commands, operators = seen
-    if len(commands) != len(line.commands) or operators != list(line.operators):
+    if len(commands) != len(line.commands) or operators != line.operators:
         return False
     for spans, command in zip(commands, line.commands, strict=True):
         own = [(word.start, word.end) for word in command.assignments]
         own += [(word.start, word.end) for word in command.words]
-        own += [(redirect.start, redirect.end) for redirect in command.redirects]
-        if ends:
-            own = [(_shift(start, ends, cuts), _shift(end, ends, cuts)) for start, end in own]
         if command.redirects:
+            own += [(redirect.start, redirect.end) for redirect in command.redirects]
             own.sort()
-        if spans != own:
+        if len(own) != len(spans):
             return False
+        for (start, end), (their_start, their_end) in zip(own, spans, strict=True):
+            if start + shifts[bisect_right(ends, start)] != their_start:
+                return False
+            if end + shifts[bisect_right(ends, end)] != their_end:
+                return False
     return True
 
 
-def _shorten(text: str) -> tuple[str, list[int], list[int]]:
-    """Return the text with long plain runs cut to their edges, where runs end, what was cut."""
+def _skeleton(text: str) -> tuple[str, list[int], list[int]]:
+    """Return the text with plain runs replaced, where the runs end, and by how much they shift."""
     ends: list[int] = []
-    cuts: list[int] = [0]
+    shifts: list[int] = [0]
     pieces: list[str] = []
     at = 0
+    shift = 0
     for match in _RUN.finditer(text):
         start, end = match.span()
-        if text[end : end + 1] in ("=", "[") or text[start:end].isdigit():
+        run = match[0]
+        if run in KEYWORDS or text[end : end + 1] in ("=", "["):
             continue
-        pieces.append(text[at : start + 1])
-        pieces.append("_")
-        at = end - 1
+        stand_in = "1" if run.isdigit() else _STAND_IN
+        pieces.append(text[at:start])
+        pieces.append(stand_in)
+        at = end
+        shift += len(stand_in) - len(run)
         ends.append(end)
-        cuts.append(cuts[-1] + end - start - 3)
-    if not ends:
-        return text, ends, cuts
+        shifts.append(shift)
     pieces.append(text[at:])
-    return "".join(pieces), ends, cuts
-
-
-def _shift(offset: int, ends: list[int], cuts: list[int]) -> int:
-    return offset - cuts[bisect_right(ends, offset)]
+    return "".join(pieces), ends, shifts
 
 
 class _Differs(Exception):
     """The tree holds something that our reading does not know."""
 
 
-def _bashlex_shape(text: str) -> _Shape | None:
+@lru_cache(maxsize=4096)
+def _bashlex_shape(text: str) -> tuple[tuple[_Spans, ...], tuple[str, ...]] | None:
     import bashlex
 
     parse_line: Callable[[str], Any] = cast(Any, bashlex).parsesingle
-    commands: list[list[tuple[int, int]]] = []
+    commands: list[_Spans] = []
     operators: list[str] = []
     at, n = 0, len(text)
     try:
@@ -235,7 +239,7 @@ def _bashlex_shape(text: str) -> _Shape | None:
         return None
     if len(operators) < len(commands):
         operators.append("")
-    return commands, operators
+    return tuple(commands), tuple(operators)
 
 
 def _skip_blank(text: str, at: int) -> int:
@@ -253,9 +257,7 @@ def _skip_blank(text: str, at: int) -> int:
     return at
 
 
-def _walk(
-    node: Any, shift: int, commands: list[list[tuple[int, int]]], operators: list[str]
-) -> None:
+def _walk(node: Any, shift: int, commands: list[_Spans], operators: list[str]) -> None:
     kind: str = node.kind
     if kind == "command":
         commands.append(_spans(node.parts, shift))
@@ -270,7 +272,7 @@ def _walk(
         raise _Differs(kind)
 
 
-def _spans(parts: Sequence[Any], shift: int) -> list[tuple[int, int]]:
+def _spans(parts: Sequence[Any], shift: int) -> _Spans:
     spans: list[tuple[int, int]] = []
     for part in parts:
         kind: str = part.kind
@@ -282,4 +284,4 @@ def _spans(parts: Sequence[Any], shift: int) -> list[tuple[int, int]]:
                 raise _Differs(inner.kind)
         start, end = part.pos
         spans.append((start + shift, end + shift))
-    return spans
+    return tuple(spans)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kova_ls.permission import shell
 from kova_ls.permission.lexer import Line, lex
 from kova_ls.permission.shell import analyse, is_confirmed
 
@@ -105,3 +106,30 @@ def test_the_second_reader_is_imported_for_commands_only() -> None:
         "assert 'bashlex' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "skeleton"),
+    [
+        ("git log --oneline", "x_x x_x x_x"),
+        ("ls 22>&1", "x_x 1>&1"),
+        ("A=b C+=d e", "A=x_x C+=x_x x_x"),
+        ("for x in y", "for x_x in x_x"),
+        ("echo 'a b' \"$HOME\"", "x_x 'x_x x_x' \"$x_x\""),
+        ("a#b;c|d&&e", "x_x#x_x;x_x|x_x&&x_x"),
+        ("{fd}>a", "{x_x}>x_x"),
+    ],
+)
+def test_the_stand_ins_keep_all_that_a_shell_looks_at(text: str, skeleton: str) -> None:
+    assert shell._skeleton(text)[0] == skeleton  # pyright: ignore[reportPrivateUsage]
+
+
+def test_a_border_that_moved_is_noticed() -> None:
+    line = lex("git log && ls")
+    assert isinstance(line, Line)
+    moved = line.commands[0]._replace(words=line.commands[0].words[:1])
+    wrong = line._replace(commands=(moved, *line.commands[1:]))
+    assert shell._agrees("git log && ls", line)  # pyright: ignore[reportPrivateUsage]
+    assert not shell._agrees("git log && ls", wrong)  # pyright: ignore[reportPrivateUsage]
+    other = line._replace(operators=("||", ""))
+    assert not shell._agrees("git log && ls", other)  # pyright: ignore[reportPrivateUsage]
