@@ -322,9 +322,10 @@ class Grants(GrantReader):
         news = layer.pending.lines() if layer.pending is not None else ()
         if not news and not _may_grant_later(content, before):
             return None, digest
+        flag = " --user" if scope == USER else ""
         return (
             f"{path} changed while a command of the agent ran. Until you confirm it, this is not "
-            f"in force: {'; '.join(news) or 'folders that cannot be resolved now'}. Run kova-ls permission adopt, or "
+            f"in force: {'; '.join(news) or 'folders that cannot be resolved now'}. Run kova-ls permission adopt{flag}, or "
             "take it out of the file."
         ), digest
 
