@@ -176,8 +176,9 @@ def _shortened(file: FileChange, room: int, keep: Callable[[str], str]) -> tuple
         return file, room
     update = {
         "diff": "".join(f"{line}\n" for line in shown),
-        "hidden_lines": hidden,
-        "output_ref": keep(file.diff),
+        "hidden_lines": hidden + file.hidden_lines,
+        # A diff that came cut already says where the whole of it is.
+        "output_ref": file.output_ref or keep(file.diff),
     }
     return file.model_copy(update=update), room
 

@@ -1,5 +1,6 @@
 """What a running call may use: files, commands, the editor, within its declared effects."""
 
+import hashlib
 import os
 import stat
 from collections.abc import Callable, Sequence
@@ -145,11 +146,12 @@ class CallContext:
         )
 
     def save_output(self, data: bytes, *, name: str = "output") -> tuple[str, str]:
-        """Keep a large output; returns its `outputRef` and its path."""
-        ref, path = self._new_output(name)
-        with open(path, "wb") as file:
-            file.write(data)
-        return ref, path
+        """Keep a large output; returns its `outputRef` and its path.
+
+        The same data has the same reference, so that two looks at one change are equal.
+        """
+        ref = self._session.keep_output(f"{name}-{hashlib.sha256(data).hexdigest()[:32]}", data)
+        return ref, str(self._session.folder / "outputs" / ref.partition("/")[2])
 
     def _new_output(self, name: str) -> tuple[str, str]:
         return self._session.new_output(name)

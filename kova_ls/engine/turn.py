@@ -105,6 +105,7 @@ async def _from_journal(session: "Session", turn: TurnContext) -> StepEnd:
     session.record(r.TurnResumed(turn_id=turn.turn_id, recovered=True))
     if session.state.resumed_steps > _MAX_RECOVERIES:
         message = "The engine stopped again and again during this step. Send a new prompt to go on."
+        _close(session, ItemStatus.INTERRUPTED, message)
         return StepEnd(False, StopReason.FAILED, Failure(code="internal", message=message))
     if session.state.input:
         say(session, session.state.input, client=session.state.client)

@@ -48,8 +48,8 @@ def test_an_edit_at_level_ask_shows_its_diff_first():
         only=CALLS,
     ) == snapshot("""\
 turn t1 from tester
-  call 'Edit a.txt' ask ['level', 'reading'] waiting
-  card tool 'Edit a.txt' deny/once ['level', 'reading']
+  call 'Edit a.txt' ask ['level'] waiting
+  card tool 'Edit a.txt' deny/once ['level']
     modify <ws>/a.txt '--- a/a.txt\\n+++ b/a.txt\\n@@ -1 +1 @@\\n-one\\n+1\\n'
   answer once by tester
   call running
@@ -110,8 +110,8 @@ def test_mode_ask_blocks_what_changes_things():
     model = [call("write", path="a.txt", content="x"), call("bash", command="ls"), END]
     assert play(model, mode="ask", only=CALLS) == snapshot("""\
 turn t1 from tester
-  call 'Write a.txt' blocked ['mode', 'inside'] waiting
-  call blocked: 'Blocked: The session is in mode `ask`, which changes nothing; a person can switch the mode. It is inside the workspace.'
+  call 'Write a.txt' blocked ['mode'] waiting
+  call blocked: 'Blocked: The session is in mode `ask`, which changes nothing; a person can switch the mode.'
   call '$ ls' blocked ['mode', 'no_rule'] waiting
   call blocked: 'Blocked: Mode `ask` runs no commands; a person can switch the mode. No rule covers `ls`.'
 turn t1 done
@@ -126,19 +126,17 @@ def test_mode_plan_blocks_all_writes_but_the_plan():
         only=CALLS,
     ) == snapshot("""\
 turn t1 from tester
-  call 'Edit a.txt' blocked ['mode', 'reading', 'inside'] waiting
-  call blocked: "Blocked: In mode `plan` only the session's plan file may be written; leave it with plan_exit. Looking changes nothing. It is inside the workspace."
+  call 'Edit a.txt' blocked ['mode'] waiting
+  call blocked: "Blocked: In mode `plan` only the session's plan file may be written; leave it with plan_exit."
 turn t1 done
 """)
 
 
 def test_an_unknown_tool_is_told_what_there_is():
-    assert play([call("format_disk", all=True), END], only=CALLS) == snapshot("""\
-turn t1 from tester
-  call 'format_disk' blocked ['notRun'] waiting
-  call error: "There is no tool 'format_disk'. Available: bash, diagnostics, edit, glob, grep, open_file, open_plugin_panel, Question, read, TodoList, write."
-turn t1 done
-""")
+    transcript = play([call("format_disk", all=True), END], only=CALLS)
+    assert "call 'format_disk' blocked ['notRun'] waiting" in transcript
+    assert "There is no tool 'format_disk'. Available: bash, " in transcript
+    assert "plan_exit" not in transcript
 
 
 def test_bad_arguments_are_named():
@@ -184,8 +182,8 @@ def test_a_level_that_allows_the_open_card_lets_the_call_go_on():
         only=CALLS,
     ) == snapshot("""\
 turn t1 from tester
-  call 'Edit a.txt' ask ['level', 'reading'] waiting
-  card tool 'Edit a.txt' deny/once ['level', 'reading']
+  call 'Edit a.txt' ask ['level'] waiting
+  card tool 'Edit a.txt' deny/once ['level']
     modify <ws>/a.txt '--- a/a.txt\\n+++ b/a.txt\\n@@ -1 +1 @@\\n-a\\n\\\\ No newline at end of file\\n+b\\n\\\\ No newline at end of file\\n'
   answer allowed by level
   call running
@@ -238,8 +236,8 @@ def test_a_level_change_while_the_card_is_being_written_is_heard():
     )
     assert transcript == snapshot("""\
 turn t1 from tester
-  call 'Edit a.txt' ask ['level', 'reading'] waiting
-  card tool 'Edit a.txt' deny/once ['level', 'reading']
+  call 'Edit a.txt' ask ['level'] waiting
+  card tool 'Edit a.txt' deny/once ['level']
     modify <ws>/a.txt '--- a/a.txt\\n+++ b/a.txt\\n@@ -1 +1 @@\\n-a\\n\\\\ No newline at end of file\\n+b\\n\\\\ No newline at end of file\\n'
   answer allowed by level
   call running
@@ -261,11 +259,11 @@ def test_a_file_that_moved_under_the_card_is_shown_again():
         only=CALLS,
     ) == snapshot("""\
 turn t1 from tester
-  call 'Edit a.txt' ask ['level', 'reading'] waiting
-  card tool 'Edit a.txt' deny/once ['level', 'reading']
+  call 'Edit a.txt' ask ['level'] waiting
+  card tool 'Edit a.txt' deny/once ['level']
     modify <ws>/a.txt '--- a/a.txt\\n+++ b/a.txt\\n@@ -1 +1 @@\\n-one\\n+1\\n'
   answer once by tester
-  card tool 'Edit a.txt' deny/once ['level', 'reading']
+  card tool 'Edit a.txt' deny/once ['level']
     modify <ws>/a.txt '--- a/a.txt\\n+++ b/a.txt\\n@@ -1 +1 @@\\n-one more\\n+1 more\\n'
     notice 'What this call would change is not what was approved: review again.'
   answer once by tester

@@ -175,6 +175,8 @@ renamed 'Go.' by engine
   user 'Go.'
   step 1 script
   reply ok 'I write'
+  call 'write' blocked ['notRun'] waiting
+  call error: 'The call of write broke off within its arguments and was not run. Send it again, whole.'
   step end length
 turn t1 limit: limitExceeded: The answer reached the model's output limit in the middle of a tool call, which was not run. Ask it to go on, or raise max_output_tokens.
 """)

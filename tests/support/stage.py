@@ -193,13 +193,9 @@ class Stage:
 
     async def waiting(self, session: Session) -> str:
         """Wait for a card or questions; returns the id."""
-        await self.until(
-            lambda: (
-                session.state.is_waiting
-                and bool(session.waiters)
-                and bool(session.state.approvals or session.state.questions)
-            )
-        )
+        # After a restart nothing is told when the turn waits again.
+        while not (session.state.is_waiting and session.waiters):
+            await asyncio.sleep(0.001)
         state = session.state
         if state.approvals:
             return state.approvals[0].approval_id

@@ -1,0 +1,173 @@
+"""All sessions of one user."""
+
+import pytest
+
+from kova_ls.errors import JournalCorrupt, RequestFailed
+from kova_ls.vocabulary import ApprovalLevel, WhenBusy
+from tests.support.stage import PretendedEditor, Stage, call, say
+
+END = say("Done.")
+
+
+@pytest.fixture
+async def stage(tmp_path):
+    stage = Stage(tmp_path, [END] * 9)
+    yield stage
+    await stage.close()
+
+
+def refused(code, work):
+    with pytest.raises(RequestFailed) as caught:
+        work()
+    assert caught.value.code == code
+    return caught.value.message
+
+
+async def test_a_trusted_folder_starts_where_it_may_write(stage):
+    assert stage.create().state.level is ApprovalLevel.WORKSPACE_WRITE
+    assert stage.create(level="auto").state.level is ApprovalLevel.AUTO
+
+
+async def test_home_and_root_are_never_trusted(stage):
+    home = stage.root / "home"
+    for folder in (home.as_uri(), "file:///"):
+        settings = {"title": None, "mode": None, "model": None, "editor": stage.editor}
+        session = stage.engine.create(workspace_uri=folder, level=None, **settings)
+        assert (session.state.trusted, session.state.level) == (False, "ask")
+        refused(
+            "notTrusted",
+            lambda folder=folder, settings=settings: stage.engine.create(
+                workspace_uri=folder, level=ApprovalLevel.AUTO, **settings
+            ),
+        )
+
+
+async def test_settings_are_read_again_when_they_changed(stage):
+    assert stage.engine.model("", {}).api == "scripted"
+    refused("modelNotConfigured", lambda: stage.engine.model("later", {}))
+    stage.script("later", [END])
+    assert stage.engine.model("later", {}).script.endswith("later.json")
+    (stage.root / "kova/config.toml").write_text("nonsense = 1")
+    assert "nonsense" in refused("modelNotConfigured", lambda: stage.engine.model("later", {}))
+
+
+async def test_a_key_may_come_from_the_editor(stage):
+    config = stage.root / "kova/config.toml"
+    config.write_text('[models.far]\napi = "anthropic"\nmodel = "x"\napi_key_env = "A_KEY"\n')
+    message = refused("modelNotConfigured", lambda: stage.engine.model("far", {}))
+    assert "A_KEY" in message
+    assert stage.engine.model("far", {"A_KEY": "k"}).api == "anthropic"
+    first = stage.engine.adapter("far", {"A_KEY": "k"})
+    assert stage.engine.adapter("far", {"A_KEY": "k"}) is first
+    assert stage.engine.adapter("far", {"A_KEY": "other"}) is not first
+
+
+async def test_one_window_gets_its_turn_back(tmp_path):
+    stage = Stage(tmp_path, [call("bash", command="make"), END])
+    session = stage.create()
+    stage.prompt(session, "Go.")
+    approval = await stage.waiting(session)
+    stage.engine.detached(stage.editor)
+    assert session.origin is None
+    other = PretendedEditor(stage.editor.folders, stage.env, id="window-2", name="other")
+    stage.engine.attached(other)
+    assert session.origin is None
+    again = PretendedEditor(stage.editor.folders, stage.env, id="window-1", name="again")
+    stage.engine.attached(again)
+    assert session.origin is again
+    stage.respond(session, approval, "deny")
+    await stage.idle(session)
+    await stage.close()
+
+
+async def test_sessions_are_listed_latest_first_and_read_when_asked(tmp_path):
+    stage = Stage(tmp_path, [END] * 9)
+    ids = [stage.create(title=title).id for title in ("One", "Two")]
+    await stage.close()
+    stage.start_engine()
+    assert [s.session_id for s in stage.engine.summaries()] == ids[::-1]
+    assert stage.engine.loaded_sessions == []
+    assert stage.engine.get(ids[0]).state.title == "One"
+    assert [s.id for s in stage.engine.loaded_sessions] == ids[:1]
+    await stage.close()
+
+
+async def test_queued_prompts_go_on_after_a_restart(tmp_path):
+    stage = Stage(tmp_path, [call("bash", command="make"), say("First."), say("Second.")])
+    session = stage.create()
+    stage.prompt(session, "One.")
+    approval = await stage.waiting(session)
+    stage.prompt(session, "Two.", when_busy=WhenBusy.QUEUE)
+    await stage.close()
+    stage.start_engine()
+    (session,) = stage.engine.recover()
+    stage.listen(session)
+    assert await stage.waiting(session) == approval
+    stage.respond(session, approval, "deny")
+    await stage.until(lambda: [r.type for r in stage.records()].count("turn.completed") == 2)
+    await stage.idle(session)
+    assert session.state.queue == ()
+    await stage.close()
+
+
+async def test_an_engine_that_fails_again_and_again_gives_the_turn_up(tmp_path):
+    stage = Stage(tmp_path, [call("bash", command="make"), END])
+    session = stage.create()
+    stage.prompt(session, "Go.")
+    await stage.waiting(session)
+    for _ in range(3):
+        await stage.kill_engine()
+        stage.start_engine()
+        (session,) = stage.engine.recover()
+        await stage.waiting(session)
+    await stage.kill_engine()
+    stage.start_engine()
+    (session,) = stage.engine.recover()
+    stage.listen(session)
+    await stage.idle(session)
+    assert session.state.status == "idle"
+    assert stage.records()[-1].stop_reason == "failed"
+    assert "again and again" in stage.records()[-1].error.message
+    await stage.close()
+
+
+async def test_a_damaged_session_harms_no_other(tmp_path, caplog):
+    stage = Stage(tmp_path, [call("bash", command="make"), END])
+    session = stage.create()
+    stage.prompt(session, "Go.")
+    await stage.waiting(session)
+    await stage.kill_engine()
+    path = session.journal.path
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[2] = b"rubbish\n"
+    path.write_bytes(b"".join(lines))
+    stage.start_engine()
+    assert stage.engine.recover() == []
+    assert "line 3 is damaged" in caplog.text
+    with pytest.raises(JournalCorrupt):
+        stage.engine.get(session.id)
+    assert stage.create()
+    await stage.close()
+
+
+async def test_an_empty_journal_is_no_session(stage):
+    folder = stage.root / "data/sessions/abc"
+    folder.mkdir(parents=True)
+    (folder / "journal.jsonl").write_bytes(b"")
+    refused("sessionNotFound", lambda: stage.engine.get("abc"))
+
+
+async def test_the_tools_follow_the_mode(stage):
+    session = stage.create(mode="ask")
+    asking = {spec.name for spec in stage.engine.tool_specs(session)}
+    assert "write" not in asking
+    assert stage.engine.tool_specs(session) is stage.engine.tool_specs(session)
+    session.configure("tester", mode="agent")
+    assert "write" in {spec.name for spec in stage.engine.tool_specs(session)}
+
+
+async def test_a_title_may_be_given(stage):
+    session = stage.create(title="Mine")
+    stage.prompt(session, "Something else.")
+    await stage.idle(session)
+    assert session.state.title == "Mine"
