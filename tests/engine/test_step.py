@@ -22,7 +22,27 @@ async def played(tmp_path, *model, **settings):
 async def test_a_step_is_told_in_its_order(tmp_path):
     stage, _ = await played(tmp_path, {"text": "So.", **call("read", path="a.txt")}, say("Done."))
     kinds = [r.type for r in stage.records()]
-    assert kinds == snapshot(['turn.started', 'session.renamed', 'item.started', 'item.completed', 'step.started', 'item.started', 'item.completed', 'model.replied', 'item.started', 'item.completed', 'step.completed', 'step.started', 'item.started', 'item.completed', 'model.replied', 'step.completed', 'turn.completed'])
+    assert kinds == snapshot(
+        [
+            "turn.started",
+            "session.renamed",
+            "item.started",
+            "item.completed",
+            "step.started",
+            "item.started",
+            "item.completed",
+            "model.replied",
+            "item.started",
+            "item.completed",
+            "step.completed",
+            "step.started",
+            "item.started",
+            "item.completed",
+            "model.replied",
+            "step.completed",
+            "turn.completed",
+        ]
+    )
     await stage.close()
 
 
@@ -69,13 +89,11 @@ def test_what_was_said_during_a_step_is_read_in_the_next():
     def steer(stage, session):
         session.steer(session.state.turn_id, _text("Be quick."), stage.editor)
 
-    assert (
-        play(
-            [say("One."), say("Two.", expect=["Be quick."])],
-            on={"step 1": steer},
-            only=("user", "step", "reply", "turn"),
-        )
-        == snapshot("""\
+    assert play(
+        [say("One."), say("Two.", expect=["Be quick."])],
+        on={"step 1": steer},
+        only=("user", "step", "reply", "turn"),
+    ) == snapshot("""\
 turn t1 from tester
   user 'Go.'
   step 1 script
@@ -87,7 +105,6 @@ turn t1 from tester
   step end end
 turn t1 done
 """)
-    )
 
 
 async def test_the_model_reads_what_the_journal_holds(tmp_path):
