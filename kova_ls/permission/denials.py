@@ -35,7 +35,7 @@ def covers(command: str, words: Sequence[str], *, is_prefix: bool) -> bool:
         and is_confirmed(command)
     ):
         return False
-    return any(_covers_anywhere(chunk, words, is_prefix=is_prefix) for chunk in _rough(command))
+    return any(_covers_anywhere(chunk, words) for chunk in _rough(command))
 
 
 def rough_words(command: str) -> list[str]:
@@ -62,14 +62,12 @@ def _covers_words(values: Sequence[str], words: Sequence[str], *, is_prefix: boo
     return True
 
 
-def _covers_anywhere(tokens: Sequence[str], words: Sequence[str], *, is_prefix: bool) -> bool:
+def _covers_anywhere(tokens: Sequence[str], words: Sequence[str]) -> bool:
     """Look for the rule's words in order, the first of them at any place."""
     for at, token in enumerate(tokens):
-        if not _same_program(token, words[0]):
-            continue
-        rest = iter(tokens[at + 1 :])
-        if all(any(_same_word(other, word) for other in rest) for word in words[1:]):
-            return True
+        if _same_program(token, words[0]):
+            rest = iter(tokens[at + 1 :])
+            return all(any(_same_word(other, word) for other in rest) for word in words[1:])
     return False
 
 

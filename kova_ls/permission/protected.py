@@ -41,7 +41,7 @@ GUARDED: tuple[Guarded, ...] = (
     Guarded(
         "sensitive",
         "id_rsa id_dsa id_ecdsa id_ecdsa_sk id_ed25519 id_ed25519_sk *.pem *.key *.p12 *.pfx *.jks"
-        " *.keystore *.ppk *.kdbx *.asc.key ~/.ssh ~/.gnupg .gnupg",
+        " *.keystore *.ppk *.kdbx ~/.ssh .ssh ~/.gnupg .gnupg",
         "holds private keys",
         ("id_rsa", "certs/server.pem", "~/.ssh/work", "a.key"),
         ("id_rsa.pub", "key.py", "a.keys"),
@@ -55,7 +55,8 @@ GUARDED: tuple[Guarded, ...] = (
         " ~/.gem/credentials ~/.npmrc ~/.config/git/credentials ~/.local/share/keyrings"
         " ~/.password-store ~/.mozilla ~/.config/google-chrome ~/.config/chromium"
         " ~/Library/Keychains ~/.bash_history ~/.zsh_history ~/.python_history /etc/shadow"
-        " /etc/sudoers /etc/gshadow .aws/credentials .kube/config",
+        " /etc/sudoers /etc/gshadow .aws/credentials .kube/config"
+        " .docker/config.json gh/hosts.yml",
         "holds credentials",
         ("~/.netrc", "~/.aws/credentials", "~/.npmrc", "a/credentials.json"),
         ("credentials.py",),
@@ -161,8 +162,10 @@ def _compile() -> tuple[
 
 
 _LITERAL, _GLOBS, _HOME, _ABSOLUTE = _compile()
-_SENSITIVE_NAMES = tuple(
-    ".env .env.local id_rsa id_ed25519 .netrc .git-credentials server.pem server.key".split()
+_SENSITIVE_NAMES = (
+    *(".env .env.local id_rsa id_ed25519 .netrc .git-credentials server.pem server.key").split(),
+    *(".ssh .aws .gnupg .kube .azure .pgpass .pypirc .npmrc .docker .password-store").split(),
+    *("credentials.json secrets.yml").split(),
 )
 
 
@@ -180,8 +183,9 @@ def find_guard(path: str, facts: Facts, *, for_reading: bool = False) -> Guarded
 def _matches(path: str, facts: Facts, *, for_reading: bool) -> "list[Guarded]":
     found: list[Guarded] = []
     parts = path.lower().strip("/").split("/")
+    is_public = for_reading and _PUBLIC.match(parts[-1]) is not None
     for at, part in enumerate(parts):
-        named = _LITERAL.get(part)
+        named = None if is_public and part == ".ssh" else _LITERAL.get(part)
         if named:
             for pattern in named:
                 if _ends(parts, at, pattern.parts) and not _is_kin(part, pattern.guarded):
@@ -198,7 +202,6 @@ def _matches(path: str, facts: Facts, *, for_reading: bool) -> "list[Guarded]":
             found.append(_LITERAL[".git"][0].guarded)
     if is_inside(path, facts.home, case_folds=facts.case_folds):
         below = path[len(facts.home.rstrip("/")) :].lower().strip("/").split("/")
-        is_public = for_reading and _PUBLIC.match(below[-1]) is not None
         for pattern in _HOME:
             if is_public and pattern.parts == (".ssh",):
                 continue
@@ -255,6 +258,7 @@ def write_reason(effect: WritePath, facts: Facts) -> Reason | None:
 
 
 _GLOB_CHARS = re.compile(r"[*?\[]")
+_BRACES = re.compile(r"\{([^{}]*)\}")
 _SPLIT = re.compile(r"[=:@,{}]")
 
 
@@ -265,28 +269,59 @@ def sensitive_word(value: str, facts: Facts, cwd: str, *, expands: bool) -> Reas
     """
     if not _may_be_sensitive(value):
         return None
-    for piece in {value, *_SPLIT.split(value)}:
+    words = _unbraced(value) if expands and "{" in value else (value,)
+    for piece in dict.fromkeys(piece for word in words for piece in (word, *_SPLIT.split(word))):
         if not piece or len(piece) > 4096:
             continue
         name = piece.rstrip("/").rsplit("/", 1)[-1]
         if any(char.isspace() for char in name):
             continue
-        path = absolute(piece, facts.home, cwd)
-        guarded = find_guard(path, facts, for_reading=True)
-        if guarded is None and expands and any(char in name for char in "*?["):
-            if any(fnmatchcase(example, name) for example in _SENSITIVE_NAMES) and (
-                name.startswith(".") or len(_GLOB_CHARS.split(name, maxsplit=1)[0]) > 1
-            ):
-                return Reason(code="sensitive", text=f"{piece!r} may name a file with secrets.")
-        if guarded is not None and guarded.kind == "sensitive":
+        guarded = find_guard(absolute(piece, facts.home, cwd), facts, for_reading=True)
+        if guarded is not None:
             return Reason(code="sensitive", text=f"{piece!r} {guarded.reason}.")
+        if expands and _GLOB_CHARS.search(piece) and _may_expand_to_secret(piece):
+            return Reason(code="sensitive", text=f"{piece!r} may name a file with secrets.")
     return None
+
+
+def _may_expand_to_secret(piece: str) -> bool:
+    """Tell whether a part of the path is a pattern that a sensitive name fits.
+
+    A pattern without a beginning of its own (`*`, `[a-z]*`) names whatever there is and does not
+    count: it does not match names that begin with a dot.
+    """
+    for part in piece.lower().split("/"):
+        beginning = _GLOB_CHARS.split(part, maxsplit=1)[0]
+        if beginning != part and (part.startswith(".") or len(beginning) > 1):
+            if any(fnmatchcase(name, part) for name in _SENSITIVE_NAMES):
+                return True
+    return False
+
+
+def _unbraced(value: str) -> tuple[str, ...]:
+    """Return the words that brace expansion makes of a word, as far as they are few."""
+    found = [value]
+    for _ in range(4):
+        if not any("{" in word for word in found):
+            break
+        more: list[str] = []
+        for word in found:
+            match = _BRACES.search(word)
+            if match is None:
+                more.append(word)
+            else:
+                more += [
+                    word[: match.start()] + choice + word[match.end() :]
+                    for choice in match[1].split(",")
+                ]
+        found = more[:256]
+    return tuple(found)
 
 
 _HINT = re.compile(
     r"env|id_|\.pem|\.key|\.p12|\.pfx|\.jks|keystore|\.ppk|\.kdbx|ssh|gnupg|netrc|credential|pgpass"
     r"|my\.cnf|pypirc|htpasswd|token|dockercfg|secret|account|terraformrc|aws|azure|gcloud|kube"
-    r"|docker|hub|gh/|gem|npmrc|keyring|keychain|password|mozilla|chrom|history|shadow|sudoers|[*?\[]",
+    r"|docker|hub|gh/|gem|npmrc|keyring|keychain|password|mozilla|chrom|history|shadow|sudoers|[*?\[{]",
     re.IGNORECASE,
 )
 

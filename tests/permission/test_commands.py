@@ -87,6 +87,7 @@ def test_a_word_that_names_a_sensitive_path_asks(word: str) -> None:
             "[a-z]*",
         ),
         *("'[A-Za-z0-9_$]*'", "environment", "a.keys", "src/token.py", "~/.ssh/id_rsa.pub", "-env"),
+        *("{a,b}.py", "src/{env,x}.py", "src/*.{ts,tsx}", ".github/*", "*.md"),
     ],
 )
 def test_other_words_do_not_ask(word: str) -> None:
