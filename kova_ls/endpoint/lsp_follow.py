@@ -3,6 +3,7 @@
 Invariant: nothing here takes the keyboard: a card is announced and never put to anyone unasked.
 """
 
+from collections.abc import Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from kova_ls.engine import Session
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Stored
 from kova_ls.journal.stream import Delta
-from kova_ls.values import DiffBlock, Item, ReplyItem, ToolCallItem
+from kova_ls.values import DiffBlock, InputPart, Item, ReplyItem, TextPart, ToolCallItem
 from kova_ls.vocabulary import StopReason
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Watch:
         self._last_reply = ""
         self._leave = session.stream.subscribe(self._hear)
         if session.state.turn_id is not None:
-            self._begin()
+            self._begin(session.state.input)
         for card in session.state.approvals:
             self._announce(card.title)
         for request in session.state.questions:
@@ -95,7 +96,7 @@ class Watch:
         match record:
             case r.TurnStarted():
                 self._last_reply = ""
-                self._begin()
+                self._begin(record.input)
             case r.ItemStarted(item=ToolCallItem(title=title)):
                 self._report(one_line(title))
             case r.ItemCompleted():
@@ -112,10 +113,10 @@ class Watch:
             case _:
                 pass
 
-    def _begin(self) -> None:
+    def _begin(self, parts: Sequence[InputPart]) -> None:
         if self._lsp.endpoint.said.shows_progress and self._bar is None:
-            title = one_line(self.session.state.title or "Kova", 60)
-            self._bar = Bar(self._lsp, f"Kova: {title}")
+            words = next((part.text for part in parts if isinstance(part, TextPart)), "")
+            self._bar = Bar(self._lsp, f"Kova: {one_line(words.strip(), 60)}")
 
     def _report(self, text: str) -> None:
         if self._bar is not None:

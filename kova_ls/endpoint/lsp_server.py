@@ -121,6 +121,15 @@ class _Writer:
         """Do nothing: the connection is the endpoint's."""
 
 
+async def _translated(work: Awaitable[Any]) -> Any:
+    """Do the work; what goes wrong becomes an error without a traceback."""
+    try:
+        return await work
+    except Exception as error:  # noqa: BLE001 - one request's fault is its answer
+        code, text, data = failure(error)
+        raise JsonRpcException(text, code, data) from None
+
+
 class LspServer:
     """What Kova does for an editor that knows nothing but LSP."""
 
@@ -139,11 +148,8 @@ class LspServer:
         """By session id."""
         self._tasks: set[asyncio.Task[Any]] = set()
         for name in COMMANDS:
-            self._register(name, CALLS[name])
-        feature = self.server.feature
-        feature(types.TEXT_DOCUMENT_CODE_ACTION)(self._code_actions)
-        feature(types.TEXT_DOCUMENT_CODE_LENS)(self._lenses)
-        feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)(self._cancelled)
+            self._register(name)
+        self._register_features()
 
     # -- messages of the editor ---------------------------------------------------------------------
 
@@ -185,32 +191,25 @@ class LspServer:
 
     # -- commands and features ------------------------------------------------------------------------
 
-    def _register(
-        self, name: str, call: Callable[["LspServer", Sequence[Any]], Awaitable[Any]]
-    ) -> None:
-        async def run(*arguments: Any) -> Any:
-            return await self._translated(call(self, arguments))
+    def _register(self, name: str) -> None:
+        @self.server.command(name)
+        async def _(*arguments: Any) -> Any:
+            return await _translated(CALLS[name](self, arguments))
 
-        self.server.command(name)(run)
+    def _register_features(self) -> None:
+        @self.server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
+        async def _(params: types.CodeActionParams) -> Any:
+            return code_actions(params, literal=self.endpoint.said.takes_action_literals)
 
-    async def _translated(self, work: Awaitable[Any]) -> Any:
-        """Do the work; what goes wrong becomes an error without a traceback."""
-        try:
-            return await work
-        except Exception as error:  # noqa: BLE001 - one request's fault is its answer
-            code, text, data = failure(error)
-            raise JsonRpcException(text, code, data) from None
+        @self.server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+        async def _(params: types.CodeLensParams) -> Any:
+            return await _translated(lenses(self, params.text_document.uri))
 
-    async def _code_actions(self, params: types.CodeActionParams) -> Any:
-        return code_actions(params, literal=self.endpoint.said.takes_action_literals)
-
-    async def _lenses(self, params: types.CodeLensParams) -> Any:
-        return await self._translated(lenses(self, params.text_document.uri))
-
-    async def _cancelled(self, params: types.WorkDoneProgressCancelParams) -> None:
-        for watch in list(self.watches.values()):
-            if watch.token == params.token:
-                await watch.session.interrupt(None)
+        @self.server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
+        async def _(params: types.WorkDoneProgressCancelParams) -> None:
+            for watch in list(self.watches.values()):
+                if watch.token == params.token:
+                    await watch.session.interrupt(None)
 
     # -- what the rest of the plain client uses -------------------------------------------------------
 
