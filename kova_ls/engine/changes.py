@@ -8,14 +8,14 @@ what someone else wrote: it merges, or refuses with a sentence.
 
 import asyncio
 import hashlib
-import os
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import unquote, urlsplit
 
+from kova_ls.engine.blobs import keep, load
 from kova_ls.engine.disk import remove_text
 from kova_ls.engine.merge import Region, carried, joined, regions
 from kova_ls.engine.workspace import Files, Overlays, file_uri, is_same_text
@@ -106,7 +106,7 @@ def _rebased(folder: Path, known: r.ChangesUpdated, before: str) -> str | None:
 async def _record(
     session: "Session", record: r.ChangesUpdated, base: str | None, written: str | None
 ) -> None:
-    names = await asyncio.to_thread(_keep, session.folder, (base, written))
+    names = await asyncio.to_thread(keep, session.folder, (base, written))
     added, removed = _counts(base or "", written or "") if record.is_open else (0, 0)
     session.record(
         record.model_copy(
@@ -135,7 +135,7 @@ async def look(
 
 
 async def _look(session: "Session", overlays: Overlays, record: r.ChangesUpdated) -> FileReview:
-    path = _path(session, record)
+    path = _path(record)
     files = _files(session, overlays, path)
     try:
         present = (await files.read_text(path)).text
@@ -262,7 +262,7 @@ async def _decide(
         return []
     if not meant:
         return []
-    path = _path(session, record)
+    path = _path(record)
     files = _files(session, overlays, path)
     if record.base is None:
         if decision == "revert":
@@ -328,40 +328,6 @@ def _sentence(name: str, hunk: ReviewHunk) -> str:
 # -- texts -----------------------------------------------------------------------------------------
 
 
-def _keep(folder: Path, texts: Collection[str | None]) -> list[str | None]:
-    """Keep texts under their digests; what is there already is not written again."""
-    names: list[str | None] = []
-    for text in texts:
-        if text is None:
-            names.append(None)
-            continue
-        data = text.encode("utf-8", "surrogatepass")
-        name = hashlib.sha256(data).hexdigest()
-        place = folder / "blobs" / name
-        names.append(name)
-        if not place.exists():
-            place.parent.mkdir(mode=0o700, exist_ok=True)
-            temporary = place.with_name(f".{token_hex(6)}")
-            with open(temporary, "xb", opener=_private) as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, place)
-    return names
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def load(folder: Path, name: str | None) -> str | None:
-    """Return a text that was kept; None when there was none, or it is gone."""
-    if name is not None:
-        with suppress(OSError):
-            return (folder / "blobs" / name).read_bytes().decode("utf-8", "surrogatepass")
-    return None
-
-
 def _ends_like(text: str, present: str) -> str:
     """Return a text with the line ends of the present one, where both are of one kind."""
     ends = line_ends(present)
@@ -380,10 +346,9 @@ def _counts(before: str, now: str) -> tuple[int, int]:
     return added, removed
 
 
-def _path(session: "Session", record: r.ChangesUpdated) -> str:
-    path = session.engine.path_of(record.uri)
-    assert path is not None
-    return path
+def _path(record: r.ChangesUpdated) -> str:
+    """Return the path as it was resolved then: a link that came since is not followed."""
+    return unquote(urlsplit(record.uri).path)
 
 
 def _files(session: "Session", overlays: Overlays, path: str) -> Files:
