@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from kova_ls.permission.effects import ReadPath, WritePath
 from kova_ls.permission.facts import Facts
 from kova_ls.permission.globs import absolute
-from kova_ls.permission.roots import is_inside
+from kova_ls.permission.roots import find_root, is_inside
 from kova_ls.values import Reason
 
 
@@ -211,8 +211,11 @@ def _matches(path: str, facts: Facts, *, for_reading: bool) -> "list[Guarded]":
             ):
                 found.append(pattern.guarded)
     for prefix, guarded in _ABSOLUTE:
-        if (guarded.kind == "sensitive" or not for_reading) and is_inside(
-            path, prefix, case_folds=facts.case_folds
+        if (
+            (guarded.kind == "sensitive" or not for_reading)
+            and is_inside(path, prefix, case_folds=facts.case_folds)
+            # A workspace may stand in such a folder, as in a container's /usr/src.
+            and (guarded.kind == "sensitive" or find_root(path, facts) is None)
         ):
             found.append(guarded)
     return found

@@ -77,3 +77,9 @@ def test_case_counts_where_the_disk_folds_it() -> None:
 def test_reading_what_is_only_protected_is_free() -> None:
     for path in (".git/config", ".vscode/settings.json", "~/.gitconfig", "/etc/hosts", "~/.bashrc"):
         assert decide(read(path)) == "allow", path
+
+
+def test_a_workspace_may_stand_in_a_folder_of_the_machine() -> None:
+    effect = WritePath("/usr/src/app/a.py", "/usr/src/app/a.py")
+    assert decide(effect, facts(workspace="/usr/src/app")) == "allow"
+    assert decide(effect, facts(level=ApprovalLevel.AUTO_EDIT)) == "ask"
