@@ -54,6 +54,8 @@ def approval_lines(approval: Approval, style: Style, folder: str) -> list[str]:
             head = f"{shown(approval.tool or 'The agent')}: run this command?"
             for number, line in enumerate(shown_lines(subject.command)):
                 body.append((_plain, f"{'$' if number == 0 else '>'} {line}"))
+            if subject.hidden_chars:
+                body.append((style.red, f"({subject.hidden_chars:,} more characters not shown)"))
             body.append((style.dim, f"in {path_of(subject.cwd)}"))
             if len(subject.segments) > 1 or any(part.rule for part in subject.segments):
                 body += [_segment(part, style) for part in subject.segments]

@@ -41,19 +41,13 @@ def shorten(diff: str, *, max_lines: int = 1_000, max_chars: int = 100_000) -> t
 
 
 def preview_of(ctx: ToolContext, path: str, old: TextFile, new: str, *, is_new: bool) -> Preview:
-    """Return what replacing `old` by `new` would do, cut to what a card can show."""
+    """Return what replacing `old` by `new` would do, whole: an answer covers all of it."""
     change = FileChange(
         uri=ctx.workspace.uri(path),
         change="create" if is_new else "modify",
         diff=unified(old.text, new, path=ctx.workspace.display(path), is_new=is_new),
         document_version=old.version,
     )
-    diff, hidden_lines = shorten(change.diff)
-    if hidden_lines:
-        output_ref, _ = ctx.save_output(change.diff.encode("utf-8", "replace"), name="diff")
-        change = change.model_copy(
-            update={"diff": diff, "hidden_lines": hidden_lines, "output_ref": output_ref}
-        )
     return Preview((change,), {path: old.digest})
 
 

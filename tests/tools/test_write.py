@@ -118,14 +118,13 @@ async def test_preview_shows_the_diff_and_writes_nothing(desk):
     assert path.read_text() == "old\n"
 
 
-async def test_a_large_diff_says_how_much_is_hidden_and_where_the_whole_is(desk):
+async def test_a_large_diff_is_previewed_whole_and_shown_in_part(desk):
     args, ctx = desk.context(TOOL, {"path": "a.txt", "content": "x\n" * 3_000})
     preview = await TOOL.preview(args, ctx)
     [change] = preview.files
-    assert change.hidden_lines == 2_003
-    assert change.output_ref == "out-1"
+    assert (change.diff.count("\n"), change.hidden_lines) == (3_003, 0)
     result = await TOOL.run(args, ctx)
-    assert (result.display[0].hidden_lines, result.output_ref) == (2_003, "out-2")
+    assert (result.display[0].hidden_lines, result.output_ref) == (2_003, "out-1")
 
 
 async def test_a_binary_file_is_not_replaced(desk):
