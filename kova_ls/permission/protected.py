@@ -4,7 +4,7 @@ Invariant: judged by the resolved path; names compare without case, prefixes as 
 """
 
 import re
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from typing import Literal, NamedTuple
 
 from kova_ls.permission.effects import ReadPath, WritePath
@@ -139,19 +139,23 @@ class _Pattern(NamedTuple):
 
 
 def _compile() -> tuple[
-    dict[str, list[_Pattern]], list[_Pattern], list[_Pattern], list[tuple[str, Guarded]]
+    dict[str, list[_Pattern]],
+    list[_Pattern],
+    dict[str, list[_Pattern]],
+    list[tuple[str, Guarded]],
 ]:
     """Return the patterns by literal last part, with globs, below home, and by absolute prefix."""
     literal: dict[str, list[_Pattern]] = {}
     globs: list[_Pattern] = []
-    home: list[_Pattern] = []
+    home: dict[str, list[_Pattern]] = {}
     absolute: list[tuple[str, Guarded]] = []
     for guarded in GUARDED:
         for text in guarded.patterns.split():
             if text.startswith("/"):
                 absolute.append((text, guarded))
             elif text.startswith("~/"):
-                home.append(_Pattern(guarded, tuple(text[2:].lower().split("/"))))
+                pattern = _Pattern(guarded, tuple(text[2:].lower().split("/")))
+                home.setdefault(pattern.parts[0], []).append(pattern)
             else:
                 pattern = _Pattern(guarded, tuple(text.lower().split("/")))
                 if "*" in pattern.parts[-1]:
@@ -162,6 +166,7 @@ def _compile() -> tuple[
 
 
 _LITERAL, _GLOBS, _HOME, _ABSOLUTE = _compile()
+_ANY_GLOB = re.compile("|".join(translate(pattern.parts[-1]) for pattern in _GLOBS))
 _SENSITIVE_NAMES = (
     *(".env .env.local id_rsa id_ed25519 .netrc .git-credentials server.pem server.key").split(),
     *(".ssh .aws .gnupg .kube .azure .pgpass .pypirc .npmrc .docker .password-store").split(),
@@ -190,7 +195,7 @@ def _matches(path: str, facts: Facts, *, for_reading: bool) -> "list[Guarded]":
             for pattern in named:
                 if _ends(parts, at, pattern.parts) and not _is_kin(part, pattern.guarded):
                     found.append(pattern.guarded)
-        if part[:1] == "." or "." in part or "-" in part or "_" in part:
+        if _ANY_GLOB.match(part):
             for pattern in _GLOBS:
                 if (
                     fnmatchcase(part, pattern.parts[-1])
@@ -202,7 +207,7 @@ def _matches(path: str, facts: Facts, *, for_reading: bool) -> "list[Guarded]":
             found.append(_LITERAL[".git"][0].guarded)
     if is_inside(path, facts.home, case_folds=facts.case_folds):
         below = path[len(facts.home.rstrip("/")) :].lower().strip("/").split("/")
-        for pattern in _HOME:
+        for pattern in _HOME.get(below[0], ()):
             if is_public and pattern.parts == (".ssh",):
                 continue
             if len(below) >= len(pattern.parts) and all(
