@@ -1,0 +1,245 @@
+/**
+ * The connection to the engine: finds the relay, starts it, speaks LSP and kova/* through it.
+ *
+ * Invariant: owns the only LanguageClient; every other module asks through `Engine.request`.
+ */
+import { randomUUID } from "node:crypto";
+import { accessSync, constants, statSync } from "node:fs";
+import { homedir } from "node:os";
+import * as vscode from "vscode";
+import { LanguageClient, RevealOutputChannelOn, State } from "vscode-languageclient/node";
+import type { Middleware } from "vscode-languageclient/node";
+import type { Connection } from "./messages";
+import type {
+  ApprovalLevel,
+  InitializationOptions,
+  Mode,
+  Notifications,
+  Requests,
+  ServerIdentity,
+} from "./protocol.gen";
+import { PROTOCOL_VERSION } from "./protocol.gen";
+import { findInstallers, findServer } from "./server";
+import type { Surroundings } from "./server";
+
+const MODES: readonly Mode[] = ["agent", "plan", "ask", "goal"];
+const LEVELS: readonly ApprovalLevel[] = ["ask", "workspace-write", "auto-edit", "auto"];
+const PANEL_KINDS = ["loop", "plan", "markdown", "diff", "file"];
+/** Deltas of this time arrive together: two frames of the screen. */
+const MAX_LATENCY_MS = 32;
+
+type Handler<M extends keyof Requests> = (
+  params: Requests[M]["params"],
+) => Promise<Requests[M]["result"]>;
+type Listener<M extends keyof Notifications> = (params: Notifications[M]) => void;
+
+export class Engine implements vscode.Disposable {
+  readonly log = vscode.window.createOutputChannel("Kova", { log: true });
+  private client: LanguageClient | undefined;
+  private identity: ServerIdentity | undefined;
+  private starting: Promise<void> = Promise.resolve();
+  private generation = 0;
+  private readonly changed = new vscode.EventEmitter<Connection>();
+  private readonly handlers: ((client: LanguageClient) => void)[] = [];
+  readonly onDidChange = this.changed.event;
+  connection: Connection;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly middleware: Middleware,
+  ) {
+    this.connection = this.stateOf("starting");
+  }
+
+  get isReady(): boolean {
+    return this.connection.state === "ready";
+  }
+
+  /** Answer a request of the engine; before `start`. */
+  answer<M extends keyof Requests>(method: M, handler: Handler<M>): void {
+    this.handlers.push((client) => client.onRequest(method, handler));
+  }
+
+  /** Hear a notification of the engine; before `start`. */
+  hear<M extends keyof Notifications>(method: M, listener: Listener<M>): void {
+    this.handlers.push((client) => client.onNotification(method, listener));
+  }
+
+  /** Ask the engine. Rejects with the engine's own message, which says what to do. */
+  async request<M extends keyof Requests>(
+    method: M,
+    params: Requests[M]["params"],
+  ): Promise<Requests[M]["result"]> {
+    if (!this.client || !this.isReady) {
+      throw new Error(vscode.l10n.t("Kova is not connected. Wait a moment, or run \"Kova: Restart the Connection\"."));
+    }
+    return this.client.sendRequest<Requests[M]["result"]>(method, params);
+  }
+
+  tell<M extends keyof Notifications>(method: M, params: Notifications[M]): void {
+    if (this.client && this.isReady) {
+      void this.client.sendNotification(method, params);
+    }
+  }
+
+  /** The language client's own conversion of edits. */
+  get converter(): LanguageClient["protocol2CodeConverter"] | undefined {
+    return this.client?.protocol2CodeConverter;
+  }
+
+  start(): Promise<void> {
+    this.starting = this.starting.then(() => this.startNow());
+    return this.starting;
+  }
+
+  restart(): Promise<void> {
+    this.starting = this.starting.then(async () => {
+      await this.stopNow();
+      await this.startNow();
+    });
+    return this.starting;
+  }
+
+  async dispose(): Promise<void> {
+    await this.stopNow();
+    this.changed.dispose();
+    this.log.dispose();
+  }
+
+  private async startNow(): Promise<void> {
+    const generation = ++this.generation;
+    if (!vscode.workspace.workspaceFolders?.length) {
+      this.become("noFolder");
+      return;
+    }
+    const surroundings = surroundingsNow();
+    const found = findServer(surroundings);
+    if (!found) {
+      this.log.warn("kova-ls was not found");
+      this.become("missing", undefined, findInstallers(surroundings));
+      return;
+    }
+    this.log.info(`starting ${found.command} (found by ${found.source})`);
+    this.become("starting");
+    const extra = vscode.workspace.getConfiguration("kova").get<string[]>("server.arguments", []);
+    const client = new LanguageClient(
+      "kova",
+      "Kova",
+      { command: found.command, args: extra, options: { cwd: homedir() } },
+      {
+        documentSelector: [{ scheme: "file" }],
+        outputChannel: this.log,
+        revealOutputChannelOn: RevealOutputChannelOn.Never,
+        initializationOptions: () => ({ kova: this.introduction() }),
+        initializationFailedHandler: () => false,
+        markdown: { isTrusted: false },
+        middleware: this.middleware,
+      },
+    );
+    for (const register of this.handlers) {
+      register(client);
+    }
+    this.client = client;
+    client.onDidChangeState(({ newState }) => {
+      if (generation !== this.generation) {
+        return;
+      }
+      if (newState === State.Running) {
+        this.identity = identityOf(client);
+        this.become("ready");
+      } else if (newState === State.Stopped && this.connection.state === "ready") {
+        this.become("lost");
+      }
+    });
+    try {
+      await client.start();
+    } catch (error) {
+      this.become("failed", error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private async stopNow(): Promise<void> {
+    this.generation += 1;
+    const client = this.client;
+    this.client = undefined;
+    if (client) {
+      try {
+        await client.dispose(2000);
+      } catch (error) {
+        this.log.warn(`the connection did not end well: ${String(error)}`);
+      }
+    }
+  }
+
+  private become(
+    state: Connection["state"],
+    problem?: string,
+    installers: Connection["installers"] = [],
+  ): void {
+    this.connection = { ...this.stateOf(state), ...(problem ? { problem } : {}), installers };
+    void vscode.commands.executeCommand("setContext", "kova.ready", state === "ready");
+    this.changed.fire(this.connection);
+  }
+
+  private stateOf(state: Connection["state"]): Connection {
+    return {
+      state,
+      modes: this.identity?.modes ?? MODES,
+      levels: this.identity?.levels ?? LEVELS,
+      isTrusted: vscode.workspace.isTrusted,
+    };
+  }
+
+  private introduction(): InitializationOptions {
+    const { version } = this.context.extension.packageJSON as { version: string };
+    return {
+      versions: [PROTOCOL_VERSION],
+      client: { id: windowId(this.context), name: "VS Code", version },
+      trusted: vscode.workspace.isTrusted,
+      capabilities: {
+        events: { maxLatencyMs: MAX_LATENCY_MS },
+        approvals: {},
+        questions: {},
+        panels: { kinds: PANEL_KINDS },
+        documents: {},
+        diagnostics: {},
+      },
+    };
+  }
+}
+
+/** The surroundings in which the server is looked for. */
+export function surroundingsNow(): Surroundings {
+  return {
+    configured: vscode.workspace.getConfiguration("kova").get("server.path", ""),
+    env: process.env,
+    home: homedir(),
+    platform: process.platform,
+    isProgram: (file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return statSync(file).isFile();
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+/** The same after a reload of the window, another in every window. */
+function windowId(context: vscode.ExtensionContext): string {
+  const known = context.workspaceState.get<string>("windowId");
+  if (known) {
+    return known;
+  }
+  const made = randomUUID();
+  void context.workspaceState.update("windowId", made);
+  return made;
+}
+
+function identityOf(client: LanguageClient): ServerIdentity | undefined {
+  const experimental = client.initializeResult?.capabilities.experimental as
+    | { kova?: ServerIdentity }
+    | undefined;
+  return experimental?.kova;
+}

@@ -1,0 +1,61 @@
+/** Activation: makes the parts and joins them; nothing else. */
+import * as vscode from "vscode";
+import { Chat } from "./chat";
+import { Engine } from "./client";
+import { registerCommands } from "./commands";
+import { PromptContext } from "./context";
+import { Diffs } from "./diffs";
+import { Documents } from "./documents";
+import { FixActions } from "./fix";
+import { Panels } from "./panels";
+import { Sessions } from "./sessions";
+import { Status } from "./status";
+
+let running: Engine | undefined;
+
+export function activate(extension: vscode.ExtensionContext): void {
+  const documents = new Documents();
+  const engine = new Engine(extension, documents.middleware());
+  running = engine;
+  documents.serve(engine);
+  const sessions = new Sessions(engine, extension.workspaceState);
+  const context = new PromptContext(engine, () => sessions.current?.sessionId);
+  const diffs = new Diffs(engine);
+  const chat = new Chat(extension.extensionUri, extension.workspaceState, engine, sessions, context, diffs);
+  const panels = new Panels(extension.extensionUri, engine, sessions);
+  const status = new Status(engine, sessions, async (sessionId) => {
+    if (sessionId !== sessions.current?.sessionId) {
+      await sessions.open(sessionId);
+    }
+    await chat.focus("card");
+  });
+  extension.subscriptions.push(
+    documents,
+    sessions,
+    context,
+    diffs,
+    chat,
+    panels,
+    status,
+    registerCommands({ engine, sessions, chat, context, panels }),
+    vscode.languages.registerCodeActionsProvider({ scheme: "file" }, new FixActions(), {
+      providedCodeActionKinds: FixActions.kinds,
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void engine.restart()),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("kova.server")) {
+        void engine.restart();
+      }
+    }),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => {
+      if (engine.connection.state === "noFolder") {
+        void engine.start();
+      }
+    }),
+  );
+  void engine.start();
+}
+
+export async function deactivate(): Promise<void> {
+  await running?.dispose();
+}

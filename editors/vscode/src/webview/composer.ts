@@ -1,0 +1,317 @@
+/**
+ * The prompt: text, mentions, pictures, chips, and the keys of the input.
+ *
+ * Invariant: what was typed is never lost; it is kept at every change and cleared only once sent.
+ */
+import type { Head } from "../head";
+import { PICTURE_TYPES, mentionText, mentioned } from "../mentions";
+import type { Chip, Draft, PageOptions, Picture } from "../messages";
+import { Completion } from "./completion";
+import { act, button, h, host, messageOf, nameOf, t } from "./dom";
+
+const SAVE_MS = 300;
+
+interface Kept {
+  readonly draft?: Draft;
+}
+
+export class Composer {
+  readonly element: HTMLFormElement;
+  readonly input: HTMLTextAreaElement;
+  private readonly completion: Completion;
+  private readonly chipList = h("ul", { class: "chips", "aria-label": t("attachments"), hidden: true });
+  private readonly queueList = h("ul", { class: "queue", "aria-label": t("queued"), hidden: true });
+  private readonly send: HTMLButtonElement;
+  private readonly other: HTMLButtonElement;
+  private readonly halt: HTMLButtonElement;
+  private mentions: Record<string, string> = {};
+  private pictures: Picture[] = [];
+  private chips: readonly Chip[] = [];
+  private head: Head | undefined;
+  private isReady = false;
+  private isSending = false;
+  private lastPrompt = "";
+  private timer = 0;
+
+  constructor(
+    private options: PageOptions,
+    bar: HTMLElement,
+    private readonly say: (text: string, isProblem: boolean) => void,
+    private readonly stop: () => void,
+    private readonly cycle: () => void,
+  ) {
+    this.input = h("textarea", {
+      rows: 2,
+      placeholder: t("askAnything"),
+      "aria-label": t("askAnything"),
+      spellcheck: "false",
+      role: "combobox",
+      "aria-expanded": "false",
+    });
+    this.completion = new Completion(this.input, (path, uri) => {
+      this.mentions[path] = uri;
+      this.changed();
+    });
+    this.send = h("button", { type: "submit", class: "primary", title: "Enter" }, t("send"));
+    this.other = button(t("steer"), () => void this.submit(this.otherWhenBusy), { class: "secondary", title: "Ctrl+Enter" });
+    this.halt = button(t("stop"), stop, { class: "secondary stop", title: "Escape" });
+    const attach = button("+", () => void act("pickPictures", null).catch(this.complain), {
+      class: "quiet icon",
+      title: t("addPicture"),
+      "aria-label": t("addPicture"),
+    });
+    this.element = h(
+      "form",
+      { class: "composer" },
+      this.queueList,
+      h("div", { class: "prompt" }, this.chipList, this.input, this.completion.element, h("div", { class: "actions" }, attach, bar, h("span", { class: "push" }), this.halt, this.other, this.send)),
+    );
+    this.element.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.submit(this.options.whenBusy);
+    });
+    this.input.addEventListener("keydown", (event) => this.key(event));
+    this.input.addEventListener("input", () => this.changed());
+    this.input.addEventListener("blur", () => setTimeout(() => this.completion.close(), 100));
+    this.input.addEventListener("paste", (event) => this.paste(event));
+    this.element.addEventListener("dragover", (event) => event.preventDefault());
+    this.element.addEventListener("drop", (event) => this.drop(event));
+    const kept = host.getState() as Kept | undefined;
+    if (kept?.draft) {
+      this.setDraft(kept.draft);
+    }
+    this.refresh();
+  }
+
+  setOptions(options: PageOptions): void {
+    this.options = options;
+    this.refresh();
+  }
+
+  setHead(head: Head | undefined): void {
+    this.head = head;
+    this.refresh();
+    const queue = head?.queue ?? [];
+    this.queueList.hidden = queue.length === 0;
+    this.queueList.replaceChildren(
+      ...queue.map((one) => {
+        const text = one.input.map((part) => (part.type === "text" ? part.text : "")).join(" ").trim();
+        return h("li", { title: t("queued") }, h("span", { class: "hint" }, `${t("queued")}: `), text || "…");
+      }),
+    );
+  }
+
+  setReady(isReady: boolean): void {
+    this.isReady = isReady;
+    this.refresh();
+  }
+
+  /** Take a draft that was kept elsewhere, unless something is here already. */
+  setDraft(draft: Draft): void {
+    if (this.input.value === "" && draft.text !== "") {
+      this.input.value = draft.text;
+      this.mentions = { ...draft.mentions };
+      this.grow();
+    }
+  }
+
+  setChips(chips: readonly Chip[]): void {
+    this.chips = chips;
+    this.drawChips();
+  }
+
+  addPictures(pictures: readonly Picture[]): void {
+    this.pictures.push(...pictures);
+    this.drawChips();
+  }
+
+  addMention(path: string, uri: string): void {
+    this.mentions[path] = uri;
+    const before = this.input.value.slice(0, this.input.selectionStart);
+    const gap = before === "" || /\s$/.test(before) ? "" : " ";
+    this.input.setRangeText(`${gap}${mentionText(path)} `, this.input.selectionStart, this.input.selectionEnd, "end");
+    this.changed();
+  }
+
+  focus(): void {
+    this.input.focus();
+  }
+
+  private get isBusy(): boolean {
+    return this.head !== undefined && this.head.state !== "idle";
+  }
+
+  private get otherWhenBusy(): "queue" | "steer" {
+    return this.options.whenBusy === "queue" ? "steer" : "queue";
+  }
+
+  private readonly complain = (error: unknown) => this.say(messageOf(error), true);
+
+  private async submit(whenBusy: "queue" | "steer"): Promise<void> {
+    const text = this.input.value;
+    const isEmpty = text.trim() === "" && this.pictures.length === 0 && this.chips.every((chip) => chip.isAutomatic);
+    if (isEmpty || this.isSending || !this.isReady) {
+      return;
+    }
+    this.isSending = true;
+    this.refresh();
+    try {
+      const { status, notices } = await act("send", {
+        text,
+        mentions: mentioned(text, this.mentions).map(({ uri }) => ({ uri })),
+        pictures: this.pictures,
+        chips: this.chips.map((chip) => chip.id),
+        whenBusy,
+      });
+      this.lastPrompt = text;
+      // What was typed while it was being sent stays.
+      this.input.value = this.input.value.startsWith(text) ? this.input.value.slice(text.length) : this.input.value;
+      this.mentions = {};
+      this.pictures = [];
+      this.drawChips();
+      this.changed();
+      if (notices.length > 0) {
+        this.say(notices.join(" "), true);
+      } else if (status === "queued") {
+        this.say(t("queued"), false);
+      }
+    } catch (error) {
+      this.complain(error);
+    } finally {
+      this.isSending = false;
+      this.refresh();
+    }
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (this.completion.key(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
+    if (event.isComposing) {
+      return;
+    }
+    if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      const isOther = event.ctrlKey || event.metaKey;
+      void this.submit(isOther ? this.otherWhenBusy : this.options.whenBusy);
+    } else if (event.key === "Escape" && this.isBusy) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.stop();
+    } else if (event.key === "Tab" && event.shiftKey && this.options.shiftTabCycles) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.cycle();
+    } else if (event.key === "ArrowUp" && this.input.value === "" && this.lastPrompt) {
+      event.preventDefault();
+      this.input.value = this.lastPrompt;
+      this.changed();
+    }
+  }
+
+  private changed(): void {
+    this.grow();
+    this.completion.refresh();
+    this.input.setAttribute("aria-expanded", String(this.completion.isOpen));
+    const draft: Draft = { text: this.input.value, mentions: this.mentions };
+    host.setState({ draft } satisfies Kept);
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => void act("saveDraft", draft).catch(this.complain), SAVE_MS);
+  }
+
+  /** Newer VS Code grows the field by itself. */
+  private grow(): void {
+    if (!CSS.supports("field-sizing", "content")) {
+      this.input.style.height = "auto";
+      this.input.style.height = `${Math.min(this.input.scrollHeight + 2, 240)}px`;
+    }
+  }
+
+  private paste(event: ClipboardEvent): void {
+    const files = [...(event.clipboardData?.files ?? [])];
+    if (files.length > 0) {
+      event.preventDefault();
+      void this.takeFiles(files);
+    }
+  }
+
+  private drop(event: DragEvent): void {
+    event.preventDefault();
+    const files = [...(event.dataTransfer?.files ?? [])];
+    const uris = (event.dataTransfer?.getData("text/uri-list") ?? "").split(/\r?\n/).filter((line) => line.startsWith("file:"));
+    if (files.length > 0) {
+      void this.takeFiles(files);
+    }
+    for (const uri of uris) {
+      void act("mentionOf", { uri }).then((mention) => mention && this.addMention(mention.path, mention.uri), this.complain);
+    }
+  }
+
+  private async takeFiles(files: readonly File[]): Promise<void> {
+    for (const file of files) {
+      const megabytes = Math.round(this.options.maxPictureBytes / 1048576);
+      if (!PICTURE_TYPES.has(file.type)) {
+        this.say(t("onlyPictures", file.name), true);
+      } else if (file.size > this.options.maxPictureBytes) {
+        this.say(t("pictureTooLarge", file.name, megabytes), true);
+      } else {
+        this.addPictures([{ name: file.name, mimeType: file.type, data: await base64(file) }]);
+      }
+    }
+  }
+
+  private drawChips(): void {
+    const shown = [
+      ...this.chips.map((chip) => ({
+        label: chip.label,
+        title: chip.title,
+        picture: undefined as Picture | undefined,
+        remove: () => void act("removeChip", { id: chip.id }).catch(this.complain),
+      })),
+      ...this.pictures.map((picture) => ({
+        label: nameOf(picture.name),
+        title: picture.name,
+        picture,
+        remove: () => {
+          this.pictures = this.pictures.filter((one) => one !== picture);
+          this.drawChips();
+        },
+      })),
+    ];
+    this.chipList.hidden = shown.length === 0;
+    this.chipList.replaceChildren(
+      ...shown.map(({ label, title, picture, remove }) =>
+        h(
+          "li",
+          { class: "chip", title },
+          picture ? h("img", { alt: "", src: `data:${picture.mimeType};base64,${picture.data}` }) : undefined,
+          h("span", {}, label),
+          button("×", () => {
+            remove();
+            this.focus();
+          }, { class: "quiet icon", "aria-label": t("remove", label), title: t("remove", label) }),
+        ),
+      ),
+    );
+  }
+
+  private refresh(): void {
+    const isBusy = this.isBusy;
+    this.send.textContent = isBusy ? t(this.options.whenBusy) : t("send");
+    this.send.setAttribute("aria-disabled", String(!this.isReady || this.isSending));
+    this.other.textContent = t(this.otherWhenBusy);
+    this.other.hidden = !isBusy;
+    this.halt.hidden = !isBusy;
+  }
+}
+
+function base64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve((reader.result as string).replace(/^data:[^,]*,/, ""));
+    reader.onerror = () => reject(new Error(reader.error?.message ?? file.name));
+    reader.readAsDataURL(file);
+  });
+}

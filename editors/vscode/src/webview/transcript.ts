@@ -1,0 +1,203 @@
+/**
+ * The transcript: events in, elements appended.
+ *
+ * Invariant: the page is touched once per frame; an item that is complete is not drawn again.
+ */
+import type { DeltaPayload, Event, Item, ItemUpdatedPayload, SessionSnapshot, TurnCompletedPayload, TurnStartedPayload } from "../protocol.gen";
+import { button, engine, h, messageOf, t } from "./dom";
+import { viewOf } from "./items";
+import type { Complain, ItemView } from "./items";
+
+/** Items drawn at once when an older page arrives. */
+const PAGE_ITEMS = 100;
+
+export class Transcript {
+  readonly element = h("div", { class: "items" });
+  private readonly views = new Map<string, ItemView>();
+  private readonly drawing = new Set<ItemView>();
+  private readonly earlier = button(t("earlier"), () => void this.loadEarlier(), { class: "quiet earlier" });
+  private readonly end = h("div", { class: "end" });
+  private before: number | undefined;
+  private sessionId = "";
+  private lastInput: TurnStartedPayload["input"];
+  private isAtEnd = true;
+  private frame = 0;
+  private queue: Event[] = [];
+  private isLoading = false;
+
+  constructor(
+    private readonly scroller: HTMLElement,
+    private readonly onAway: (isAway: boolean) => void,
+    private readonly sendAgain: (input: NonNullable<TurnStartedPayload["input"]>) => void,
+    private readonly complain: Complain,
+  ) {
+    this.element.append(this.earlier, this.end);
+    const watch = new IntersectionObserver(
+      ([entry]) => {
+        this.isAtEnd = entry?.isIntersecting ?? true;
+        this.onAway(!this.isAtEnd);
+      },
+      { root: scroller, rootMargin: "0px 0px 60px 0px" },
+    );
+    watch.observe(this.end);
+    new IntersectionObserver(([entry]) => {
+      if (entry?.isIntersecting && scroller.scrollTop < 200 && this.views.size > 0) {
+        void this.loadEarlier();
+      }
+    }, { root: scroller }).observe(this.earlier);
+    new ResizeObserver(() => this.isAtEnd && this.toEnd()).observe(scroller);
+  }
+
+  get isEmpty(): boolean {
+    return this.views.size === 0;
+  }
+
+  /** Show a session from scratch. */
+  reset(snapshot: SessionSnapshot | undefined): void {
+    this.views.clear();
+    this.drawing.clear();
+    this.queue = [];
+    this.sessionId = snapshot?.sessionId ?? "";
+    this.before = snapshot?.itemsBefore;
+    this.element.replaceChildren(this.earlier, this.end);
+    this.earlier.hidden = this.before === undefined;
+    const fragment = document.createDocumentFragment();
+    for (const item of snapshot?.items ?? []) {
+      fragment.append(this.add(item).element);
+      this.lastInput = item.kind === "userMessage" ? item.input : this.lastInput;
+    }
+    for (const notice of snapshot?.notices ?? []) {
+      fragment.append(h("div", { class: "item notice warning" }, notice));
+    }
+    this.end.before(fragment);
+    this.isAtEnd = true;
+    this.toEnd();
+  }
+
+  take(events: readonly Event[]): void {
+    this.queue.push(...events);
+    this.schedule();
+  }
+
+  toEnd(): void {
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+  }
+
+  private schedule(): void {
+    this.frame ||= requestAnimationFrame((now) => {
+      this.frame = 0;
+      this.work(now);
+    });
+  }
+
+  private work(now: number): void {
+    const wasAtEnd = this.isAtEnd;
+    const events = this.queue;
+    this.queue = [];
+    for (const event of events) {
+      this.apply(event);
+    }
+    for (const view of [...this.drawing]) {
+      if (!view.draw?.(now)) {
+        this.drawing.delete(view);
+      }
+    }
+    if (wasAtEnd) {
+      this.toEnd();
+    }
+    if (this.drawing.size > 0) {
+      this.schedule();
+    }
+  }
+
+  private apply(event: Event): void {
+    switch (event.type) {
+      case "item.started":
+      case "item.completed":
+        this.put((event.payload as { item: Item }).item);
+        break;
+      case "item.updated":
+        this.views.get(event.itemId ?? "")?.setStatus?.((event.payload as unknown as ItemUpdatedPayload).status);
+        break;
+      case "item.delta": {
+        const view = this.views.get(event.itemId ?? "");
+        if (view?.delta) {
+          view.delta(event.payload as unknown as DeltaPayload);
+          this.drawing.add(view);
+        }
+        break;
+      }
+      case "turn.started":
+        this.lastInput = (event.payload as unknown as TurnStartedPayload).input;
+        break;
+      case "turn.completed":
+        this.endTurn(event.payload as unknown as TurnCompletedPayload);
+        break;
+    }
+  }
+
+  private put(item: Item): void {
+    const known = this.views.get(item.itemId);
+    if (known) {
+      this.drawing.delete(known);
+      known.update(item);
+    } else {
+      this.end.before(this.add(item).element);
+    }
+  }
+
+  private add(item: Item): ItemView {
+    const view = viewOf(item, this.complain);
+    this.views.set(item.itemId, view);
+    return view;
+  }
+
+  private endTurn({ stopReason, error, stopped }: TurnCompletedPayload): void {
+    const input = this.lastInput;
+    if (stopReason === "failed") {
+      const again = input?.length ? button(t("sendAgain"), () => this.sendAgain(input)) : undefined;
+      this.end.before(
+        h(
+          "div",
+          { class: "item notice error" },
+          h("p", {}, error?.message ?? t("stopReasonFailed")),
+          h("p", { class: "buttons" }, again),
+        ),
+      );
+    } else if (stopReason === "interrupted") {
+      const words = stopped?.length ? t("stopped", stopped.join(", ")) : t("stopReasonInterrupted");
+      this.end.before(h("div", { class: "item notice" }, words));
+    } else if (stopReason === "limit") {
+      this.end.before(h("div", { class: "item notice warning" }, error?.message ?? t("stopReasonLimit")));
+    }
+  }
+
+  private async loadEarlier(): Promise<void> {
+    if (this.before === undefined || this.isLoading) {
+      return;
+    }
+    this.isLoading = true;
+    const sessionId = this.sessionId;
+    try {
+      const page = await engine("kova/session/read", { sessionId, before: this.before, limit: PAGE_ITEMS });
+      if (sessionId !== this.sessionId) {
+        return;
+      }
+      this.before = page.before;
+      this.earlier.hidden = page.before === undefined;
+      const fragment = document.createDocumentFragment();
+      for (const item of [...page.items].reverse()) {
+        if (!this.views.has(item.itemId)) {
+          fragment.append(this.add(item).element);
+        }
+      }
+      const height = this.scroller.scrollHeight;
+      this.earlier.after(fragment);
+      this.scroller.scrollTop += this.scroller.scrollHeight - height;
+    } catch (error) {
+      this.complain(messageOf(error));
+    } finally {
+      this.isLoading = false;
+    }
+  }
+}
