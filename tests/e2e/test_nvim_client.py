@@ -163,6 +163,20 @@ async def test_a_missed_event_means_attach_from_the_cursor(tmp_path: Path, works
         assert await transcript(nvim) == ["❯ hello", "", "missed", "", "heard"]
 
 
+async def test_an_event_counts_once(tmp_path: Path, workspace: Path) -> None:
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await begin(nvim, engine)
+        settings = {"mode": "agent", "model": "demo", "by": "another"}
+        old = engine.event("session.configured", settings | {"level": "ask"})
+        engine.event("session.configured", settings | {"level": "auto"})
+        await nvim.wait("agent · auto ·")
+        engine.notify("kova/event", old)
+        engine.item(reply("a1", "go on", "ok"))
+        await nvim.wait("go on")
+        assert "agent · auto ·" in nvim.grid.text
+        assert engine.count("kova/session/attach") == 0
+
+
 async def test_a_lost_connection_is_opened_again_and_nothing_is_doubled(
     tmp_path: Path, workspace: Path
 ) -> None:

@@ -66,15 +66,15 @@ function M.footer(keys, focused, armed, sent, width)
     table.insert(chunks, { chunk, hl })
   end
   if sent then
-    add(" answering… ", "KovaCardDim")
+    add(" answering… ", "KovaCardKeyOff")
   elseif not focused then
     add((" %s answers "):format(config.get().keys.card[1] or ":Kova card"), "KovaCardBorderWaiting")
   else
     for _, key in ipairs(keys) do
       if not key.silent then
         local usable = armed and not key.locked
-        add(" " .. key.key, usable and "KovaCardKey" or "KovaCardDim")
-        add(" " .. key.label .. " ", usable and "NormalFloat" or "KovaCardDim")
+        add(" " .. key.key, usable and "KovaCardKey" or "KovaCardKeyOff")
+        add(" " .. key.label .. " ", usable and "NormalFloat" or "KovaCardKeyOff")
       end
     end
     add(" q", "KovaCardKey")

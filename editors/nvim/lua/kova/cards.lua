@@ -318,7 +318,7 @@ function M.show_position()
   local options = vim.api.nvim_win_get_config(win)
   local title = options.title or {}
   local head = type(title) == "table" and title[1] or { tostring(title), "KovaCardTitle" }
-  vim.api.nvim_win_set_config(win, { title = hint ~= "" and { head, { hint, "KovaWaiting" } } or { head }, title_pos = "left" })
+  vim.api.nvim_win_set_config(win, { title = hint ~= "" and { head, { hint, "KovaCardBorderWaiting" } } or { head }, title_pos = "left" })
 end
 
 --- May the float take the focus? Only from someone who rests in the conversation.

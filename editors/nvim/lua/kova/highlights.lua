@@ -17,12 +17,9 @@ M.links = {
   KovaRemoved = "Removed",
   KovaHunk = "Changed",
   KovaCommand = "String",
-  KovaCardTitle = "Title",
   KovaCardHeading = "Label",
-  KovaCardKey = "Special",
   KovaCardDim = "Comment",
   KovaCardBorder = "FloatBorder",
-  KovaCardBorderWaiting = "DiagnosticWarn",
   KovaBar = "WinBar",
   KovaBarDim = "Comment",
   KovaMode = "Identifier",
@@ -30,6 +27,14 @@ M.links = {
   KovaLevelEdit = "DiagnosticInfo",
   KovaLevelAuto = "DiagnosticWarn",
   KovaMention = "Underlined",
+}
+
+--- Groups in the border of a float: the standard one's colour on the float's ground.
+M.in_border = {
+  KovaCardTitle = "Title",
+  KovaCardKey = "Special",
+  KovaCardKeyOff = "Comment",
+  KovaCardBorderWaiting = "DiagnosticWarn",
 }
 
 local done = false
@@ -43,6 +48,12 @@ function M.setup()
   local function define()
     for name, target in pairs(M.links) do
       vim.api.nvim_set_hl(0, name, { link = target, default = true })
+    end
+    local ground = vim.api.nvim_get_hl(0, { name = "NormalFloat", link = false })
+    for name, target in pairs(M.in_border) do
+      local look = vim.api.nvim_get_hl(0, { name = target, link = false })
+      look.bg, look.ctermbg, look.default = ground.bg, ground.ctermbg, true
+      vim.api.nvim_set_hl(0, name, look)
     end
   end
   define()

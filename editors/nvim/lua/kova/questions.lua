@@ -25,7 +25,7 @@ function M.render(card)
   local answer = answer_of(card)
   local page = approvals.page()
   local total = #card.request.questions
-  if question.header and question.header ~= "" then
+  if total > 1 and question.header and question.header ~= "" then
     page:add(text.line(question.header), "KovaCardHeading")
   end
   for _, line in ipairs(text.lines(question.question or "", true)) do
@@ -111,8 +111,8 @@ function M.keys(card, answer, refresh)
     for i = 1, math.min(count, 9) do
       table.insert(keys, {
         key = tostring(i),
-        label = "",
-        silent = true,
+        label = count > 1 and ("to %d choose"):format(math.min(count, 9)) or "choose",
+        silent = i > 1,
         run = function()
           choose(i)
         end,
@@ -133,7 +133,7 @@ function M.keys(card, answer, refresh)
     else
       table.insert(keys, {
         key = "<CR>",
-        label = "choose",
+        label = "the one at the cursor",
         run = function()
           local row = under_cursor()
           if row then
