@@ -10,8 +10,9 @@ import asyncio
 import itertools
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -39,6 +40,7 @@ logging.getLogger("pygls").setLevel(logging.CRITICAL)
 
 _LONGEST_MESSAGE = 1_000
 """VS Code cuts longer ones without a word."""
+_APART_S = 0.05
 
 
 class _Protocol(LanguageServerProtocol):
@@ -85,6 +87,13 @@ class _Protocol(LanguageServerProtocol):
             self._request_futures.pop(message["id"], None)
             future.set_exception(error)
 
+    def _send_response(
+        self, msg_id: str | int, result: Any | None = None, error: types.ResponseError | None = None
+    ) -> None:
+        assert isinstance(self.writer, _Writer)
+        with self.writer.answering():
+            super()._send_response(msg_id, result, error)
+
     def _send_handler_result(self, future: Future[Any], *, msg_id: Any) -> None:
         super()._send_handler_result(future, msg_id=msg_id)
         for do in self.after.pop(msg_id, ()):
@@ -92,6 +101,8 @@ class _Protocol(LanguageServerProtocol):
 
     def forget(self) -> None:
         """Cancel everything in flight: pygls leaves it running."""
+        assert isinstance(self.writer, _Writer)
+        self.writer.flush()
         self.after.clear()
         for future in list(self._request_futures.values()):
             future.cancel()
@@ -108,14 +119,39 @@ class _Server(LanguageServer):
 
 
 class _Writer:
-    """Where pygls writes: into the endpoint's frames."""
+    """Where pygls writes: into the endpoint's frames.
+
+    Emacs 28 leaves what it reads together with an answer lying until more comes, so that a card
+    would not be announced: what follows an answer comes a moment later.
+    """
 
     def __init__(self, endpoint: "EditorEndpoint") -> None:
         self._endpoint = endpoint
+        self._held: list[bytes] = []
+        self._timer: asyncio.TimerHandle | None = None
 
     def write(self, data: bytes) -> None:
-        """Send one message."""
-        self._endpoint.write(framing.frame(data))
+        """Send a notification or a request, or hold it for a moment."""
+        if self._timer is not None:
+            self._held.append(data)
+        else:
+            self._endpoint.write(framing.frame(data))
+
+    @contextmanager
+    def answering(self) -> Generator[None]:
+        """Send what is written inside at once, and hold what follows."""
+        self.flush()
+        yield
+        self._timer = asyncio.get_running_loop().call_later(_APART_S, self.flush)
+
+    def flush(self) -> None:
+        """Send what is held."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        held, self._held = self._held, []
+        for data in held:
+            self._endpoint.write(framing.frame(data))
 
     def close(self) -> None:
         """Do nothing: the connection is the endpoint's."""

@@ -90,3 +90,10 @@ class PlainEditor(Wire):
     def requests(self, method: str) -> list[dict[str, Any]]:
         """Return what was asked so far."""
         return [m for m in self.messages if m.get("method") == method]
+
+
+async def opened(stage: Stage, **capabilities: Any) -> PlainEditor:
+    """Return an editor that has introduced itself."""
+    editor = PlainEditor(stage)
+    await editor.open(**capabilities)
+    return editor
