@@ -191,6 +191,36 @@ class TestReplace:
         assert text_hashes("one")[1] == text_hashes("one\n")[0]
 
 
+async def test_an_edit_that_comes_late_finds_the_same_text_on_the_disk(file: Path) -> None:
+    editor = PaperEditor(habit="silent")
+    paper = editor.open(file)
+    name = os.path.realpath(file)
+    files = Files(
+        [ReadPath(name, name), WritePath(name, name)], root=None, overlays=editor.documents
+    )
+    editor.is_ours = False
+    editor.documents._knows_documents = False
+    await files.write_text(name, NEW, like=await files.read_text(name))
+    assert file.read_text() == NEW
+    assert (await files.read_text(name)).text == NEW  # what is shown is older than the disk
+    editor.type(file, 4, 7, "TWO")
+    assert paper.text == NEW
+    assert not document(editor, file).is_dirty
+    editor.habit = "strict"
+    await files.write_text(name, OLD, like=await files.read_text(name))
+    assert paper.text == OLD
+
+
+async def test_dirty_text_that_the_editor_does_not_change_is_an_error(file: Path) -> None:
+    editor = PaperEditor(habit="silent")
+    editor.open(file, "mine\n")
+    name = os.path.realpath(file)
+    files = Files([WritePath(name, name)], root=None, overlays=editor.documents)
+    with pytest.raises(ToolError, match="nothing was written, but the edit may come late"):
+        await files.write_text(name, NEW)
+    assert file.read_text() == OLD
+
+
 class TestSaveAndReload:
     async def test_saves_and_reloads_what_is_open(self, file: Path) -> None:
         editor = PaperEditor()

@@ -1,6 +1,7 @@
 """Open documents and commands; two editors on one file are in tests/endpoint/test_documents.py."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from kova_ls.engine.overlays import (
     stamp_of,
     trees_of,
 )
-from kova_ls.engine.workspace import Document
+from kova_ls.engine.workspace import Document, Replaced
 from kova_ls.tools._base import ToolError
 from tests.support.context import Opened
 from tests.support.play import play
@@ -176,3 +177,55 @@ def test_what_a_command_changed_is_read_anew_by_the_editor() -> None:
         only=("call ok",),
     )
     assert told == "  call ok: '(no output)\\n[exit code 0]'\n"
+
+
+# -- a document that moves under a call -------------------------------------------------------------
+
+
+class Moving(Opened):
+    """A person types into the document while the first edits come."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.times = times
+
+    async def replace(self, document: Document, text: str) -> Replaced:
+        if not self.times:
+            return await super().replace(document, text)
+        self.times -= 1
+        self.open(Path(document.path), f"typed\n{document.text}")
+        return Replaced("stale")
+
+
+def moving(level: str, answers: Sequence[str] = ()) -> tuple[str, str]:
+    """What became of an edit, and of the document."""
+    shown: list[str] = []
+
+    def begin(stage: Stage, _: object) -> None:
+        stage.editor.opened = Moving(2)
+        stage.editor.opened.open(stage.put("a.txt", "one\n"), "one\ntwo\n")
+
+    def end(stage: Stage, _: object) -> None:
+        shown.extend(document.text for document in stage.editor.opened.documents.values())
+
+    told = play(
+        [call("edit", path="a.txt", old_string="two", new_string="2"), say("Done.")],
+        before=begin,
+        after=end,
+        level=level,
+        answers=answers,
+        only=("call ok", "call error"),
+    )
+    return told, shown[0]
+
+
+def test_an_edit_that_nobody_had_to_read_is_computed_anew() -> None:
+    told, shown = moving("auto-edit")
+    assert told == "  call ok: 'Replaced 1 match in a.txt (line 4).'\n"
+    assert shown == "typed\ntyped\none\n2\n"
+
+
+def test_an_edit_that_a_card_showed_is_never_computed_anew_by_itself() -> None:
+    told, shown = moving("ask", ["once"])
+    assert "changed since it was looked at; nothing was written" in told
+    assert shown == "typed\none\ntwo\n"
