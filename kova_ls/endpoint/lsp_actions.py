@@ -81,8 +81,9 @@ async def lenses(lsp: "LspServer", uri: str) -> list[types.CodeLens]:
                 for waiting in watch.transcript.waiting()
             ]
     found: list[types.CodeLens] = []
-    for session_id in list(lsp.watches):
-        for change in await changes(lsp, session_id):
+    for session_id, watch in list(lsp.watches.items()):
+        touched = {local_path(change.uri) for change in watch.session.state.changes.values()}
+        for change in await changes(lsp, session_id) if path in touched else ():
             if local_path(change.uri) != path:
                 continue
             for hunk in change.hunks:

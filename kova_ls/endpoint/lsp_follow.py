@@ -16,7 +16,7 @@ from kova_ls.engine import Session
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Stored
 from kova_ls.journal.stream import Delta
-from kova_ls.values import DiffBlock, InputPart, Item, ReplyItem, TextPart, ToolCallItem
+from kova_ls.values import InputPart, Item, ReplyItem, TextPart, ToolCallItem
 from kova_ls.vocabulary import StopReason
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ class Watch:
             case r.ApprovalResolved() | r.QuestionResolved():
                 self._lsp.refresh_lenses()
                 self._report("goes on")
+            case r.ChangesUpdated():
+                self._lsp.refresh_lenses()
             case r.TurnCompleted():
                 self._end(record)
             case _:
@@ -126,9 +128,6 @@ class Watch:
         if isinstance(item, ReplyItem) and item.text.strip():
             self._last_reply = item.text
             self.open_once()
-        elif isinstance(item, ToolCallItem):
-            if any(isinstance(block, DiffBlock) for block in item.display):
-                self._lsp.refresh_lenses()
 
     def _announce(self, title: str) -> None:
         self._lsp.tell(f"Kova waits: {one_line(title)}. {_HOW}", types.MessageType.Warning)
