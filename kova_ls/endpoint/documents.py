@@ -18,8 +18,9 @@ from pydantic import ValidationError
 from kova_ls.endpoint.handshake import local_path
 from kova_ls.endpoint.overlay import Open, Overlay
 from kova_ls.endpoint.text_edits import edits, to_lsp
+from kova_ls.engine.disk import is_same_text
 from kova_ls.engine.merge import merge
-from kova_ls.engine.workspace import Document, Replaced, file_uri, is_same_text
+from kova_ls.engine.workspace import Document, Replaced, file_uri
 from kova_ls.protocol.editor import (
     DiagnosticsResult,
     DocumentState,

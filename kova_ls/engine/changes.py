@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
 from kova_ls.engine.blobs import keep, load
-from kova_ls.engine.disk import remove_text
+from kova_ls.engine.disk import is_same_text, remove_text
 from kova_ls.engine.merge import Region, carried, joined, regions
-from kova_ls.engine.workspace import Files, Overlays, file_uri, is_same_text
+from kova_ls.engine.workspace import Files, Overlays, file_uri
 from kova_ls.journal import records as r
 from kova_ls.permission.effects import ReadPath, WritePath
 from kova_ls.tools._base import Moved, ToolError

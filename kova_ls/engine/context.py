@@ -1,5 +1,6 @@
 """What a running call may use: files, commands, the editor, within its declared effects."""
 
+import asyncio
 import hashlib
 import os
 import stat
@@ -218,7 +219,10 @@ class CallContext:
 
     async def _written(self, path: str, before: str | None, now: str) -> None:
         session = self._session
-        await wrote(session, path, before, now)
+        try:
+            await asyncio.shield(wrote(session, path, before, now))
+        except OSError as error:
+            self.workspace.notes.append(f"Not recorded for review: {error.strerror}.")
         editor = session.origin
         if editor is None or not editor.tells_diagnostics or editor.overlays is None:
             return

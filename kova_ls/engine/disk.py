@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from secrets import token_hex
 
 from kova_ls.tools._base import Moved, TextFile, ToolError
-from kova_ls.tools._text import digest
+from kova_ls.tools._text import digest, line_ends
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BY_FOLDER = os.open in os.supports_dir_fd and bool(_NO_FOLLOW)
@@ -90,6 +90,28 @@ def fitting_encodings(data: bytes) -> tuple[str, ...]:
             if encoding == "utf-8":
                 return ()
     return tuple(fitting)
+
+
+def is_same_text(disk: str, shown: str) -> bool:
+    """Say whether texts are the same; line ends and a last newline are the editor's affair."""
+    return disk == shown or _bare(disk) == _bare(shown)
+
+
+def in_form_of(text: str, old: str, shown: str) -> str:
+    """Return `text`, which was made from `old`, in the form in which an editor shows `old`."""
+    if old == shown or not is_same_text(old, shown):
+        return text
+    ends = line_ends(shown)
+    if ends != line_ends(old) and "\n" in shown and ends != "mixed":
+        text = text.replace("\r\n", "\n")
+        text = text.replace("\n", "\r\n") if ends == "CRLF" else text
+    if shown.endswith("\n") and not old.endswith("\n") and not text.endswith("\n"):
+        text += "\r\n" if ends == "CRLF" else "\n"
+    return text
+
+
+def _bare(text: str) -> str:
+    return text.replace("\r\n", "\n").removesuffix("\n")
 
 
 def _binary(data: bytes, name: str) -> str:

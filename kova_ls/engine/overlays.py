@@ -8,8 +8,9 @@ import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from kova_ls.engine.disk import is_same_text
 from kova_ls.engine.editor import Editor
-from kova_ls.engine.workspace import Document, Overlays, Replaced, is_same_text
+from kova_ls.engine.workspace import Document, Overlays, Replaced
 from kova_ls.tools._base import ToolError
 
 Stamp = tuple[int, int, int] | None

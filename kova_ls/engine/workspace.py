@@ -15,6 +15,8 @@ from urllib.parse import quote, unquote, urlsplit
 from kova_ls.engine.disk import (
     decode,
     fitting_encodings,
+    in_form_of,
+    is_same_text,
     moved,
     read,
     replace_text,
@@ -23,7 +25,7 @@ from kova_ls.engine.disk import (
 from kova_ls.permission.effects import Effect, ReadPath, WritePath
 from kova_ls.tools._base import Moved, ResolvedPath, TextFile, ToolError
 from kova_ls.tools._diff import unified
-from kova_ls.tools._text import digest, line_ends
+from kova_ls.tools._text import digest
 from kova_ls.values import FileChange
 
 _INLINE_BYTES = 256 * 1024
@@ -143,11 +145,8 @@ class Files:
                     return self._change(
                         path, seen.text, made, is_new=False, version=document.version
                     )
-        old, is_new = await asyncio.to_thread(replace_text, path, text, like, self.display(path))
-        if document is not None and self._overlays is not None:
-            await self._overlays.reload([path])
-        await self._written(path, None if is_new else old, text)
-        return self._change(path, old, text, is_new=is_new, version=None)
+        # Shielded: what was begun is written in any case, so it is told in any case.
+        return await asyncio.shield(self._to_disk(path, text, like, document is not None))
 
     def display(self, path: str) -> str:
         """Return the path relative to the workspace, absolute outside of it."""
@@ -193,6 +192,15 @@ class Files:
             version=document.version,
         )
         return unsaved, True
+
+    async def _to_disk(
+        self, path: str, text: str, like: TextFile | None, is_open: bool
+    ) -> FileChange:
+        old, is_new = await asyncio.to_thread(replace_text, path, text, like, self.display(path))
+        if is_open and self._overlays is not None:
+            await self._overlays.reload([path])
+        await self._written(path, None if is_new else old, text)
+        return self._change(path, old, text, is_new=is_new, version=None)
 
     async def _may_edit(self, document: Document) -> None:
         """Refuse what its editor could only save as something else. Raises: ToolError."""
@@ -358,28 +366,6 @@ def _as_on_disk(path: str) -> str:
 def _folds_to(effect: WritePath) -> bool:
     now = os.path.realpath(effect.asked)
     return now.casefold() == effect.path.casefold() and _as_on_disk(now) == effect.path
-
-
-def is_same_text(disk: str, shown: str) -> bool:
-    """Say whether texts are the same; line ends and a last newline are the editor's affair."""
-    return disk == shown or _bare(disk) == _bare(shown)
-
-
-def in_form_of(text: str, old: str, shown: str) -> str:
-    """Return `text`, which was made from `old`, in the form in which an editor shows `old`."""
-    if old == shown or not is_same_text(old, shown):
-        return text
-    ends = line_ends(shown)
-    if ends != line_ends(old) and "\n" in shown and ends != "mixed":
-        text = text.replace("\r\n", "\n")
-        text = text.replace("\n", "\r\n") if ends == "CRLF" else text
-    if shown.endswith("\n") and not old.endswith("\n") and not text.endswith("\n"):
-        text += "\r\n" if ends == "CRLF" else "\n"
-    return text
-
-
-def _bare(text: str) -> str:
-    return text.replace("\r\n", "\n").removesuffix("\n")
 
 
 def _is_on_disk(document: Document) -> bool:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from kova_ls.endpoint import documents as module
 from kova_ls.endpoint.documents import text_hashes
+from kova_ls.engine.disk import is_same_text
 from kova_ls.engine.overlays import SharedOverlays
-from kova_ls.engine.workspace import Document, Files, Replaced, is_same_text
+from kova_ls.engine.workspace import Document, Files, Replaced
 from kova_ls.permission.effects import ReadPath, WritePath
 from kova_ls.tools._base import ToolError
 from tests.support.paper_editor import PaperEditor, sha
