@@ -83,3 +83,23 @@ def test_the_answer_offers_all_modes_and_levels():
     assert kova["modes"] == ["agent", "plan", "ask", "goal"]
     assert kova["levels"] == ["ask", "workspace-write", "auto-edit", "auto"]
     assert (kova["version"], kova["serverId"], len(kova["schemaHash"]) > 8) == (1, "me", True)
+
+
+def test_what_it_can_do_with_documents_is_told_by_objects():
+    said = introduction(
+        {
+            "capabilities": {"workspace": {"applyEdit": True}},
+            "initializationOptions": {
+                "kova": {"versions": [1], "capabilities": {"documents": {}, "diagnostics": {}}}
+            },
+        }
+    )
+    assert said.applies_edits
+    assert said.knows_documents
+    assert said.tells_diagnostics
+    said = introduction(
+        {"initializationOptions": {"kova": {"versions": [1], "capabilities": {"documents": True}}}}
+    )
+    assert not said.applies_edits
+    assert not said.knows_documents
+    assert not said.tells_diagnostics

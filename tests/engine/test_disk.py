@@ -9,7 +9,7 @@ from kova_ls.engine import disk
 from kova_ls.engine.disk import decode, encode
 from kova_ls.engine.workspace import Files, file_uri, resolve
 from kova_ls.permission.effects import ReadPath
-from kova_ls.tools._base import ToolError
+from kova_ls.tools._base import Moved, ToolError
 from kova_ls.tools._text import no_file
 
 
@@ -210,3 +210,63 @@ class TestWriting:
         path, files = writing(root, "a")
         await files.write_text(path, text)
         assert get(path) == text.encode()
+
+
+# -- deleting, and the forms in which editors show texts ---------------------------------------
+
+
+def test_only_the_very_text_is_deleted(root):
+    place = os.path.join(root, "a.txt")
+    with open(place, "w", encoding="utf-8") as file:
+        file.write("one\n")
+    with pytest.raises(Moved):
+        disk.remove_text(place, "other\n", "a.txt")
+    disk.remove_text(place, "one\n", "a.txt")
+    assert not os.path.exists(place)
+    with pytest.raises(Moved):
+        disk.remove_text(place, "one\n", "a.txt")
+
+
+def test_a_link_is_not_deleted_in_place_of_its_file(root):
+    place = os.path.join(root, "real.txt")
+    with open(place, "w", encoding="utf-8") as file:
+        file.write("one\n")
+    os.symlink(place, os.path.join(root, "link"))
+    with pytest.raises(ToolError):
+        disk.remove_text(os.path.join(root, "link"), "one\n", "link")
+    assert os.path.exists(place)
+
+
+def test_an_empty_file_is_read_whatever_the_limit(root):
+    place = os.path.join(root, "empty")
+    open(place, "w", encoding="utf-8").close()
+    assert disk.read(place, 1 << 40, "empty") == b""
+
+
+@pytest.mark.parametrize(
+    ("data", "fits"),
+    [(b"plain", ()), ("é".encode(), ()), ("日本".encode("shift_jis"), ("shift_jis",))],
+)
+def test_encodings_that_bytes_fit(data, fits):
+    assert set(fits) <= set(disk.fitting_encodings(data))
+    assert bool(disk.fitting_encodings(data)) == bool(fits)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "shown", "wanted"),
+    [
+        ("a\r\nB\r\n", "a\r\nb\r\n", "a\nb\n", "a\nB\n"),
+        ("a\nB\n", "a\nb\n", "a\r\nb\r\n", "a\r\nB\r\n"),
+        ("a\nB", "a\nb", "a\nb\n", "a\nB\n"),
+        ("a\nB", "a\nb", "a\r\nb\r\n", "a\r\nB\r\n"),
+        ("B", "b", "other", "B"),
+        ("B", "b", "b", "B"),
+    ],
+)
+def test_a_text_takes_the_form_in_which_the_editor_shows_it(text, old, shown, wanted):
+    assert disk.in_form_of(text, old, shown) == wanted
+
+
+def test_line_ends_and_a_last_newline_make_no_other_text():
+    assert disk.is_same_text("a\r\nb", "a\nb\n")
+    assert not disk.is_same_text("a\nb", "a\nb\n\n")
