@@ -164,9 +164,9 @@ def test_names_say_what_a_thing_is() -> None:
 PLACES = re.compile(
     "|".join(
         [
-            r"(?<![\w.])/" + r"work/",
+            r"(?<![\w.~])/" + r"work/",
             r"(?<![\w.~])/" + r"root/",
-            r"(?<![\w.])/home/" + r"(?!user\b|me\b|u\b|ana\b|kova\b|dev\b|you\b|x\b)\w",
+            r"(?<![\w.])/home/" + r"(?!user\b|me\b|u\b|U\b|ana\b|kova\b|dev\b|you\b|x\b)\w",
             r"registry\.npm" + r"(js|mirror)",
             r"pypi\." + r"org",
             r"python" + r"hosted\.",

@@ -44,9 +44,7 @@ def _of_module(name: str) -> dict[str, dict[str, str]]:
     if not name.startswith("kova_ls."):
         return {}
     tree = ast.parse(inspect.getsource(sys.modules[name]))
-    return {
-        node.name: _of_body(node.body) for node in tree.body if isinstance(node, ast.ClassDef)
-    }
+    return {node.name: _of_body(node.body) for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
 def _of_body(body: list[ast.stmt]) -> dict[str, str]:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.e2e
 
 
 def test_the_session_over_the_wire_runs_as_printed(tmp_path: Path) -> None:
-    code = re.search(r"```python\n(.*?)```", README, re.S)
+    code = re.search(r"```python\n(.*?)```", README, re.DOTALL)
     assert code is not None
     home, folder = tmp_path / "h", tmp_path / "folder"
     home.mkdir()

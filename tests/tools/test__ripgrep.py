@@ -56,7 +56,6 @@ class Home:
         "/w/prod.env",
         "/w/deploy/server.pem",
         "/h/.ssh/id_ed25519",
-        "/h/.ssh/config",
         "/w/id_rsa",
         "/h/.aws/credentials",
         "/w/.ENV",
