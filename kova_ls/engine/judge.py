@@ -12,7 +12,7 @@ from kova_ls.engine.programs import Programs
 from kova_ls.engine.workspace import file_uri, resolve
 from kova_ls.journal.records import RootEntry
 from kova_ls.permission.adjudicate import adjudicate
-from kova_ls.permission.effects import Effect, ReadPath, RunCommand
+from kova_ls.permission.effects import Effect, ReadPath, RunCommand, WritePath
 from kova_ls.permission.facts import Call, Facts, Root, Rule, Ruling
 from kova_ls.tools._base import ResolvedPath, Tool
 from kova_ls.values import Reason
@@ -94,7 +94,12 @@ def roots_of(session: "Session") -> tuple[RootEntry, ...]:
 
 def judge(session: "Session", tool: Tool, args: Any) -> tuple[Call, Ruling]:
     """Say what the gates say of a call now. Raises: ToolError for a path that cannot be."""
-    effects: list[Effect] = tool.effects(args, resolver(session))
+    effects: list[Effect] = [
+        replace(effect, is_git_dir=is_in_git_dir(effect.path))
+        if isinstance(effect, WritePath)
+        else effect
+        for effect in tool.effects(args, resolver(session))
+    ]
     call = Call(tool.name, tuple(effects), tool.aliases)
     engine = session.engine
     engine.commands.settle()
@@ -176,6 +181,20 @@ def _with_changed(ruling: Ruling, programs: Sequence[str]) -> Ruling:
     return replace(ruling, decision=Decision.ASK, reasons=(why,))
 
 
+def is_in_git_dir(path: str) -> bool:
+    """Say whether a path lies in a folder that git would take for a git directory, by its shape.
+
+    What is put there (`hooks/`, `config`) runs when someone uses git in that folder.
+    """
+    return any(_is_git_shaped(folder) for folder in Path(path).parents)
+
+
+def _is_git_shaped(folder: Path) -> bool:
+    return (folder / "HEAD").is_file() and (
+        (folder / "objects").is_dir() or (folder / "refs").is_dir()
+    )
+
+
 def git_dir_is_own(workspace: str | None) -> bool:
     """Say whether git, run in the workspace, would use a git directory of the workspace's own.
 
@@ -185,9 +204,7 @@ def git_dir_is_own(workspace: str | None) -> bool:
     if workspace is None:
         return True
     folder = Path(workspace)
-    if (folder / "HEAD").is_file() and (
-        (folder / "objects").is_dir() or (folder / "refs").is_dir()
-    ):
+    if _is_git_shaped(folder):
         return False
     for place in (folder, *folder.parents):
         git = place / ".git"

@@ -113,3 +113,14 @@ async def test_a_verdict_is_taken_anew_after_a_rule_was_remembered(stage):
     stage.engine.grants.remember(stage.editor.folders[0], ("make *",))
     assert verdict(session, "bash", command="make -v") is Decision.ALLOW
     assert call("bash")
+
+
+async def test_a_folder_shaped_like_a_git_directory_is_guarded(stage):
+    """Whoever uses git in it would run its hooks."""
+    session = stage.create(level="workspace-write")
+    folder = stage.workspace / "vendor" / "innocent"
+    (folder / "refs").mkdir(parents=True)
+    path = str(folder / "hooks" / "post-checkout")
+    assert verdict(session, "write", path=path, content="x") is Decision.ALLOW
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    assert verdict(session, "write", path=path, content="x") is Decision.ASK
