@@ -83,7 +83,8 @@ def prompt(lsp: "LspServer", arguments: Sequence[Any]) -> tuple[InputPart, ...]:
     uri, span, diagnostic = (dig(given, name) for name in ("uri", "range", "diagnostic"))
     parts: list[InputPart] = []
     if isinstance(uri, str) and diagnostic is not None:
-        parts.append(DiagnosticPart.model_validate({**diagnostic, "uri": uri}))
+        fields = cast(dict[str, Any], diagnostic) if isinstance(diagnostic, dict) else {}
+        parts.append(DiagnosticPart.model_validate({**fields, "uri": uri}))
     elif isinstance(uri, str):
         place = None if span is None else Range.model_validate(span)
         parts.append(_selection(lsp, uri, place))

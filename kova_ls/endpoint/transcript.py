@@ -108,8 +108,8 @@ class Page:
         match item:
             case UserMessageItem():
                 self._speaker = "You"
-                quoted = markdown("\n".join(_said(item.input))).replace("\n", "\n> ")
-                return f"## You\n\n> {quoted}"
+                words = markdown("\n".join(_said(item.input)))
+                return f"## You\n\n{_quoted(words)}"
             case ReplyItem():
                 return self._by_kova(markdown(item.text.strip())) if item.text.strip() else ""
             case ToolCallItem():
@@ -124,6 +124,10 @@ class Page:
     def _by_kova(self, text: str) -> str:
         is_new, self._speaker = self._speaker != "Kova", "Kova"
         return f"## Kova\n\n{text}" if is_new else text
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}" if line else ">" for line in text.split("\n"))
 
 
 def _said(parts: Sequence[InputPart]) -> list[str]:
@@ -177,7 +181,7 @@ def _card(card: Approval) -> str:
         case NetworkSubject():
             lines += ["", code(f"{card.subject.method} {card.subject.url}")]
         case PlanSubject():
-            lines += ["", "> " + markdown(card.subject.markdown).replace("\n", "\n> ")]
+            lines += ["", _quoted(markdown(card.subject.markdown))]
         case OtherSubject():
             lines += ["", code(card.subject.summary)]
     lines += ["", *(f"- {code(reason.text)}" for reason in card.reasons)]
@@ -187,7 +191,9 @@ def _card(card: Approval) -> str:
 
 def _question(question: Question) -> str:
     lines = [f"**Kova asks** (`kova.pending`): {code(question.question)}", ""]
-    lines += [f"- {code(o.label)} {code(o.description)}" for o in question.options]
+    for option in question.options:
+        more = f" {code(option.description)}" if option.description else ""
+        lines.append(f"- {code(option.label)}{more}")
     return "\n".join(lines).rstrip()
 
 
