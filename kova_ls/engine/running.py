@@ -9,7 +9,7 @@ Invariant: every `command_started` of the grants is matched by one `command_fini
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -128,22 +128,28 @@ def _children() -> set[int]:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
         return set()
-    own = str(os.getpid())
-    found: set[int] = set()
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with suppress(OSError):
-                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
-                    state, parent = file.read().rpartition(")")[2].split()[:2]
-                if parent == own and state != "Z":
-                    found.add(int(name))
-    return found
+    own = os.getpid()
+    return {pid for pid, parent, _ in _living() if parent == own}
 
 
 def _is_group(group: int | None) -> bool:
+    """Say whether something of a process group lives."""
     try:
         if group is not None:
             os.killpg(group, 0)
     except OSError:
         return False
-    return group is not None
+    if group is None or sys.platform != "linux":
+        return group is not None
+    return any(found == group for _, _, found in _living())  # the dead keep a group until reaped
+
+
+def _living() -> Iterator[tuple[int, int, int]]:
+    """Yield process, parent and group of everything that is alive, zombies left out."""
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(OSError):
+                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                    fields = file.read().rpartition(")")[2].split()
+                if fields[0] not in "ZX":
+                    yield int(name), int(fields[1]), int(fields[2])

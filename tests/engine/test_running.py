@@ -1,4 +1,5 @@
 import asyncio
+import os
 import subprocess
 import sys
 
@@ -138,3 +139,14 @@ def test_overlapping_commands_end_together(desk):
         assert len(desk.told) == 1
     assert desk.allowed() == []
     assert len(desk.told) == 1
+
+
+@linux
+def test_a_group_of_the_dead_is_not_waited_for(desk):
+    process = subprocess.Popen(["true"], start_new_session=True)
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    with desk.during() as watched:
+        watched.group = process.pid
+    desk.user.write_text('{"allow": ["git status *"]}')
+    assert desk.allowed() == ["git status *"]
+    process.wait()
