@@ -21,8 +21,9 @@ class SharedOverlays:
     """`Overlays` over several editors."""
 
     def __init__(self, own: Editor | None, editors: Sequence[Editor]) -> None:
-        others = [editor for editor in editors if editor is not own]
-        self._editors = [*([own] if own is not None else []), *others]
+        """Look at `editors` anew each time: who has left counts no longer, `own` included."""
+        self._own = own
+        self._attached = editors
 
     def get(self, path: str) -> Document | None:
         """Return the document open under a resolved path."""
@@ -76,7 +77,7 @@ class SharedOverlays:
         return frozenset(path for path in done if self.get(path) is not None)
 
     def _all(self) -> Iterable[tuple[Editor, Overlays]]:
-        for editor in self._editors:
+        for editor in sorted(self._attached, key=lambda editor: editor is not self._own):
             if editor.overlays is not None:
                 yield editor, editor.overlays
 

@@ -367,7 +367,8 @@ async def test_the_turns_editor_wins_and_the_other_reads_the_file_anew(file: Pat
     own, other = PaperEditor(), PaperEditor()
     own.open(file)
     other.open(file)
-    shared = SharedOverlays(Window("own", own), [Window("other", other), Window("own", own)])  # type: ignore[arg-type]
+    windows = [Window("other", other), Window("own", own)]
+    shared = SharedOverlays(windows[1], windows)  # type: ignore[arg-type]
     name = os.path.realpath(file)
     files = Files([ReadPath(name, name), WritePath(name, name)], root=None, overlays=shared)
     seen = await files.read_text(name)

@@ -205,6 +205,21 @@ async def test_the_agent_waits_for_the_person_and_computes_anew(desk: Desk) -> N
     assert len(change["hunks"]) == 1
 
 
+async def test_an_editor_that_vanishes_in_the_middle_leaves_the_disk(desk: Desk) -> None:
+    paper = desk.open("a.txt", OLD)
+    session = await desk.wire.create()
+    other = Wire(desk.stage, desk.wire.hub)
+    await other.initialize()
+    await other.result("kova/session/attach", {"sessionId": session})
+    desk.editor.meanwhile = [desk.wire.leave]
+    desk.stage.script("script", [edit("line 2\n", "B\n"), say("Done.")])
+    await desk.wire.start(session)
+    await other.event("turn.completed")
+    assert Path(paper.path).read_text() == OLD.replace("line 2\n", "B\n")
+    assert paper.text == OLD
+    assert len((await other.result("kova/changes/list", {"sessionId": session}))["changes"]) == 1
+
+
 async def test_folders_that_come_are_told_to_the_running_session(desk: Desk) -> None:
     outside = desk.stage.root / "outside"
     outside.mkdir()
