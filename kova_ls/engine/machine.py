@@ -122,6 +122,8 @@ class State:
     roots: tuple[r.RootEntry, ...] = ()
     changes: dict[str, r.ChangesUpdated] = field(default_factory=dict[str, r.ChangesUpdated])
     """What is not reviewed, in the order of the first change; never changed in place."""
+    reverted: tuple[str, ...] = ()
+    """Files in which a person put changes back, of which the model was not told yet."""
     input: tuple[InputPart, ...] = ()
     """Of the running turn, until it stands in the transcript."""
     client: str | None = None
@@ -182,7 +184,10 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
             changes = {**state.changes, record.change_id: record}
             if not record.is_open:
                 del changes[record.change_id]
-            return replace(state, changes=changes)
+            reverted = state.reverted
+            if record.decision == "revert" and record.uri not in reverted:
+                reverted = (*reverted, record.uri)
+            return replace(state, changes=changes, reverted=reverted)
         case r.TurnStarted():
             return replace(
                 state,
@@ -258,6 +263,7 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
             return replace(
                 state,
                 input=() if said else state.input,
+                reverted=() if said else state.reverted,
                 open_items=tuple(i for i in state.open_items if i.item_id != item_id),
                 calls=tuple(c for c in state.calls if c.call_id != item_id),
                 answers={key: said for key, said in state.answers.items() if key != item_id},

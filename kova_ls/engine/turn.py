@@ -266,6 +266,9 @@ def say(
     withheld = [part for part in input if _is_withheld(session, part)]
     shown = tuple(part for part in input if part not in withheld)
     context = tuple(mention(session, part) for part in shown if isinstance(part, FilePart))
+    if state.reverted:
+        names = ", ".join(state.reverted)
+        context += (f"<note>The person put back changes of yours in: {names}.</note>",)
     item = UserMessageItem(
         item_id=token_hex(8), input=shown, steered=steered, client=client, prompt_id=prompt_id
     )

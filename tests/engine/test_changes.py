@@ -250,6 +250,27 @@ class TestReverting:
         assert path.read_bytes() == OLD.replace("\n", "\r\n").encode()
 
 
+async def test_the_model_is_told_once_of_what_was_put_back(stage: Stage) -> None:
+    path = stage.put("a.txt", OLD)
+    session = stage.create()
+    await turn(stage, session, edit("line 2\n", "B\n"), edit("line 9\n", "I\n"))
+    await decided(stage, session, "revert", 0)
+    await decided(stage, session, "revert", 0)
+    await turn(stage, session)
+    await turn(stage, session)
+    told = [
+        record.context
+        for record in stage.records()
+        if isinstance(record, r.ItemCompleted) and record.item.kind == "userMessage"
+    ]
+    uri = path.resolve().as_uri()
+    assert told == [
+        (),
+        (f"<note>The person put back changes of yours in: {uri}.</note>",),
+        (),
+    ]
+
+
 class TestKeeping:
     async def test_a_kept_hunk_is_no_longer_offered(self, stage: Stage) -> None:
         path = stage.put("a.txt", OLD)
