@@ -31,6 +31,11 @@ COMMANDS = {
     "adopt": "confirm everything that is new in a file written by hand",
     "accept": "put one thing into force that the project or an unconfirmed file asks for",
 }
+_HELD = (
+    "A command of the agent is running or left a process behind, and might have written this too: "
+    "it is in your file and counts after `kova-ls permission adopt --user`, once that process has "
+    "ended. In the editor you can confirm it at once."
+)
 
 
 def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int:
@@ -66,6 +71,9 @@ def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int
         change = {"add": _add, "remove": _remove, "accept": _accept}[name]
         is_given = options.root or options.deny
         code = change(grants, folder, layer, kind if is_given else None, options.entry, console)
+    if layer is RootSource.USER and code == DONE and grants.load(folder).pending_user is not None:
+        console.complain(_HELD)
+        code = FAILED
     _nudge(console, find)
     return code
 

@@ -235,3 +235,24 @@ grants.command_finished({str(desk.workspace)!r})
     found = desk.grants()
     assert (found.allow, found.roots) == ((), ())
     assert not os.path.exists(desk.user)
+
+
+def test_a_change_of_the_users_file_while_a_command_runs_is_told_not_to_count_yet(desk):
+    script = (
+        "import sys; from pathlib import Path; from kova_ls.engine.grants import Grants; "
+        f"grants = Grants(Path({str(desk.home / '.kova')!r}), Path({str(desk.root / 'data')!r})); "
+        "grants.command_started(None); print(flush=True); input(); grants.command_finished(None)"
+    )
+    engine = subprocess.Popen(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert engine.stdout.readline()
+    assert desk.run("add", "--user", "git log *") == 1
+    assert "might have written this too" in desk.err
+    assert desk.grants().allow == ()
+    engine.communicate(b"\n")
+    assert desk.run("adopt", "--user") == 0
+    assert [rule.text for rule in desk.grants().allow] == ["git log *"]
