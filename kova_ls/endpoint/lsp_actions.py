@@ -18,17 +18,33 @@ if TYPE_CHECKING:
 
 
 def code_actions(
-    params: types.CodeActionParams, *, literal: bool
+    lsp: "LspServer", params: types.CodeActionParams
 ) -> list[types.CodeAction | types.Command]:
-    """Return what can be asked about a place; commands alone for editors before LSP 3.8."""
+    """Return what can be done at a place; commands alone for editors before LSP 3.8.
+
+    Some editors run a server's commands only from here, so what waits and what runs is here too.
+    """
     actions = [_fix(params.text_document.uri, found) for found in params.context.diagnostics]
     actions.append(_ask(params))
+    for watch in lsp.watches.values():
+        for waiting in watch.transcript.waiting():
+            title = f"Answer Kova: {one_line(waiting.title, 60)}"
+            actions.append(_action(title, "kova.pending", [waiting.id]))
+    if lsp.current is not None:
+        actions.append(_action("Show Kova's conversation", "kova.open", []))
+        if lsp.current.state.turn_id is not None:
+            actions.append(_action("Stop Kova", "kova.stop", []))
     only = params.context.only
     if only is not None:
         actions = [action for action in actions if _is_wanted(action, only)]
-    if literal:
+    if lsp.endpoint.said.takes_action_literals:
         return list(actions)
     return [action.command for action in actions if action.command is not None]
+
+
+def _action(title: str, command: str, arguments: list[Any]) -> types.CodeAction:
+    does = types.Command(title=title, command=command, arguments=arguments)
+    return types.CodeAction(title=title, kind=ASK_KIND, command=does)
 
 
 def _is_wanted(action: types.CodeAction, only: Any) -> bool:
@@ -41,8 +57,7 @@ def _ask(params: types.CodeActionParams) -> types.CodeAction:
     is_point = params.range.start == params.range.end
     title = "Ask Kova about this line" if is_point else "Ask Kova about this"
     argument = {"uri": params.text_document.uri, "range": _range(params.range)}
-    command = types.Command(title=title, command="kova.ask", arguments=[argument])
-    return types.CodeAction(title=title, kind=ASK_KIND, command=command)
+    return _action(title, "kova.ask", [argument])
 
 
 def _fix(uri: str, found: types.Diagnostic) -> types.CodeAction:

@@ -235,7 +235,7 @@ class LspServer:
     def _register_features(self) -> None:
         @self.server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
         async def _(params: types.CodeActionParams) -> Any:
-            return code_actions(params, literal=self.endpoint.said.takes_action_literals)
+            return code_actions(self, params)
 
         @self.server.feature(types.TEXT_DOCUMENT_CODE_LENS)
         async def _(params: types.CodeLensParams) -> Any:
@@ -293,6 +293,7 @@ class LspServer:
             self.protocol.notify(types.CANCEL_REQUEST, types.CancelParams(id=request_id))
             raise
         except JsonRpcException:
+            self.tell("Kova: this editor cannot put a choice. Answer from another one, or stop it.")
             return None
         title = chosen.title if isinstance(chosen, types.MessageActionItem) else None
         return title if title in titles else None

@@ -65,6 +65,22 @@ async def test_an_old_editor_gets_commands(stage):
     assert command["command"] == "kova.ask"
 
 
+async def test_what_waits_and_runs_can_be_reached_from_anywhere(tmp_path):
+    stage = Stage(tmp_path, [EDIT, say("Done.")], files={"a.txt": "one\n"})
+    editor = await opened(stage)
+    await editor.run("kova.ask", "Change it.")
+    await editor.told("Kova waits")
+    _, answer, show, stop = await actions(editor)
+    assert answer["title"] == "Answer Kova: Edit a.txt"
+    assert (show["command"]["command"], stop["command"]["command"]) == ("kova.open", "kova.stop")
+    await editor.run(answer["command"]["command"], *answer["command"]["arguments"])
+    await editor.chooses("Deny")
+    await editor.shows_document()
+    await editor.asked("workspace/codeLens/refresh")
+    assert [a["title"] for a in await actions(editor)][1:] == ["Show Kova's conversation"]
+    await stage.close()
+
+
 async def lenses(editor, uri):
     return await editor.result("textDocument/codeLens", {"textDocument": {"uri": uri}})
 

@@ -150,6 +150,20 @@ async def test_a_question_is_answered_in_own_words(tmp_path):
     await stage.close()
 
 
+async def test_an_editor_that_cannot_put_a_choice_is_told(tmp_path):
+    stage = Stage(tmp_path, [EDIT, say("Done.")], files={"a.txt": "one\n"})
+    editor = await opened(stage)
+    session_id = (await editor.run("kova.ask", "Change it."))["sessionId"]
+    await editor.told("Kova waits")
+    await editor.run("kova.pending")
+    request = await editor.asked("window/showMessageRequest")
+    error = {"code": -32601, "message": "no such method"}
+    editor.send({"jsonrpc": "2.0", "id": request["id"], "error": error})
+    await editor.told("cannot put a choice")
+    assert len(stage.engine.get(session_id).state.approvals) == 1
+    await stage.close()
+
+
 async def test_nothing_waits_is_said(stage):
     editor = await opened(stage)
     assert await editor.run("kova.pending") == {"pending": 0}
