@@ -8,9 +8,14 @@ from kova_ls.engine.changes import FileReview, ReviewHunk, decide, look
 from kova_ls.engine.overlays import SharedOverlays
 from kova_ls.protocol import changes as pc
 from kova_ls.protocol._base import WireModel
+from kova_ls.tools._diff import shorten
 
 if TYPE_CHECKING:
     from kova_ls.endpoint.server import EditorEndpoint
+
+_MAX_LINES = 400
+_MAX_CHARS = 20_000
+"""Of a hunk's diff; the whole stands in the file."""
 
 
 @handles("kova/changes/list")
@@ -69,11 +74,14 @@ def _change(review: FileReview) -> pc.Change:
 
 def _hunk(hunk: ReviewHunk) -> pc.Hunk:
     old, new = hunk.region.ours, hunk.region.theirs
+    diff, hidden_lines = shorten(hunk.diff, max_lines=_MAX_LINES, max_chars=_MAX_CHARS)
+    if hidden_lines:
+        diff += f"\\ {hidden_lines:,} lines more\n"
     return pc.Hunk(
         hunk_id=hunk.id,
         start_line=new[0],
         line_count=new[1] - new[0],
         old_start_line=old[0],
         old_line_count=old[1] - old[0],
-        diff=hunk.diff,
+        diff=diff,
     )

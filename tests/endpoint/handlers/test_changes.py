@@ -220,6 +220,14 @@ async def test_an_editor_that_vanishes_in_the_middle_leaves_the_disk(desk: Desk)
     assert len((await other.result("kova/changes/list", {"sessionId": session}))["changes"]) == 1
 
 
+async def test_a_long_hunk_is_cut_and_says_so(desk: Desk) -> None:
+    session = await desk.wire.create()
+    await desk.turn(session, call("write", path="long.txt", content="x\n" * 1_000))
+    [change] = (await desk.wire.result("kova/changes/list", {"sessionId": session}))["changes"]
+    assert change["addedLines"] == 1_000
+    assert change["hunks"][0]["diff"].endswith("+x\n\\ 601 lines more\n")
+
+
 async def test_folders_that_come_are_told_to_the_running_session(desk: Desk) -> None:
     outside = desk.stage.root / "outside"
     outside.mkdir()
