@@ -8,10 +8,9 @@ Invariant: cancelling closes the connection at once.
 
 import asyncio
 import random
-import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, cast
 from urllib.parse import urlsplit
 
 import httpx
@@ -20,6 +19,7 @@ from kova_ls.config import ModelSettings
 from kova_ls.errors import AdapterFailure
 from kova_ls.llm._base import Decoder, ModelReply, OnRetry, Sink
 from kova_ls.llm._failure import Endpoint, classify, error_of, no_key
+from kova_ls.llm._transport import transport_for
 from kova_ls.vocabulary import Outcome
 
 _FIRST_WAIT_S = 0.5
@@ -74,7 +74,6 @@ class HttpCaller:
         sent.update({name.lower(): value for name, value in settings.headers.items()})
         self._headers = sent
         self._transport = transport
-        self._client: httpx.AsyncClient | None = None
 
     async def call(
         self,
@@ -109,9 +108,8 @@ class HttpCaller:
 
     async def close(self) -> None:
         """Give back connections."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        if self._transport is not None:
+            await self._transport.aclose()
 
     def _wait_s(self, attempt: int, failure: AdapterFailure) -> float | None:
         """Return how long to wait before the next try; None to give up."""
@@ -130,16 +128,19 @@ class HttpCaller:
         was_shown = False
         broken: AdapterFailure | None = None
         try:
-            async with self._opened().stream("POST", self.where.url, content=body) as response:
+            response = await self._post(body)
+            try:
                 if response.status_code != 200:
                     raise await self._rejected(response)
                 encoding = response.headers.get("content-encoding", "identity")
-                chunks = response.aiter_raw() if encoding == "identity" else response.aiter_bytes()
+                chunks = response.stream if encoding == "identity" else response.aiter_bytes()
                 feed = decoder.feed
-                async for chunk in chunks:
+                async for chunk in cast(AsyncIterable[bytes], chunks):
                     for kind, piece in feed(chunk):
                         was_shown = True
                         sink(kind, piece)
+            finally:
+                await response.aclose()
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
             broken = self._network_failure(error)
         reply = decoder.finish()
@@ -225,25 +226,30 @@ class HttpCaller:
             retryable=True,
         )
 
-    def _opened(self) -> httpx.AsyncClient:
-        if self._client is None:
-            self._client = httpx.AsyncClient(
+    async def _post(self, body: bytes) -> httpx.Response:
+        """Return the answer once its head is there.
+
+        The transport is asked without a client: redirects, cookies and the like are not wanted.
+        """
+        if self._transport is None:
+            self._transport = transport_for(self.where.url)
+        silent_s = self._settings.idle_timeout_s
+        return await self._transport.handle_async_request(
+            httpx.Request(
+                "POST",
+                self.where.url,
                 headers=self._headers,
-                timeout=httpx.Timeout(
-                    self._settings.idle_timeout_s, connect=self._settings.connect_timeout_s
-                ),
-                limits=httpx.Limits(max_keepalive_connections=4, keepalive_expiry=30.0),
-                # Loading the certificates costs time and memory that plain HTTP does not need;
-                # a context without any would refuse every server.
-                verify=(
-                    ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-                    if self.where.url.startswith("http://")
-                    else True
-                ),
-                trust_env=not self.where.is_local,
-                transport=self._transport,
+                content=body,
+                extensions={
+                    "timeout": {
+                        "connect": self._settings.connect_timeout_s,
+                        "read": silent_s,
+                        "write": silent_s,
+                        "pool": silent_s,
+                    }
+                },
             )
-        return self._client
+        )
 
 
 def _is_about_parameters(failure: AdapterFailure) -> bool:
