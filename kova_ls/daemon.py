@@ -265,6 +265,7 @@ def main_attached(argv: list[str]) -> int:
     """Run engine and endpoint in one process on stdio, for hosts that kill detached processes."""
     del argv
     _set_up_log()
+    _adopt_orphans()
     asyncio.run(_serve_stdio(dict(os.environ)))
     return 0
 
