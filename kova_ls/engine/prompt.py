@@ -64,7 +64,10 @@ class Conversation:
     def _item(self, record: r.ItemCompleted) -> list[Message]:
         item = record.item
         if isinstance(item, ReplyItem):
-            self._text = item.text
+            # What a stopped engine left is answered anew; not every model takes half an answer
+            # of its own as the last word.
+            is_whole = item.status is not ItemStatus.INTERRUPTED
+            self._text = item.text if is_whole else ""
         elif isinstance(item, ToolCallItem):
             self._outputs[item.call_id] = ToolOutput(
                 call_id=item.call_id,

@@ -28,6 +28,7 @@ from kova_ls.values import (
     FilePart,
     InputPart,
     Item,
+    NoticeItem,
     SelectionPart,
     ToolCallItem,
     Usage,
@@ -107,6 +108,9 @@ async def _from_journal(session: "Session", turn: TurnContext) -> StepEnd:
         message = "The engine stopped again and again during this step. Send a new prompt to go on."
         _close(session, ItemStatus.INTERRUPTED, message)
         return StepEnd(False, StopReason.FAILED, Failure(code="internal", message=message))
+    for item in session.state.open_items:
+        if isinstance(item, UserMessageItem | NoticeItem):
+            _say_to_its_end(session, item)
     if session.state.input:
         say(session, session.state.input, client=session.state.client)
     state = session.state
@@ -265,22 +269,31 @@ def say(
     state = session.state
     withheld = [part for part in input if _is_withheld(session, part)]
     shown = tuple(part for part in input if part not in withheld)
-    context = tuple(mention(session, part) for part in shown if isinstance(part, FilePart))
-    if state.reverted:
-        names = ", ".join(state.reverted)
-        context += (f"<note>The person put back changes of yours in: {names}.</note>",)
     item = UserMessageItem(
         item_id=token_hex(8), input=shown, steered=steered, client=client, prompt_id=prompt_id
     )
-    turn_id, step_id = state.turn_id, state.step_id
-    session.record(r.ItemStarted(turn_id=turn_id, step_id=step_id, item=item))
-    session.record(r.ItemCompleted(turn_id=turn_id, step_id=step_id, item=item, context=context))
+    session.record(r.ItemStarted(turn_id=state.turn_id, step_id=state.step_id, item=item))
+    _say_to_its_end(session, item)
     for part in withheld:
         session.notice(
             "warning",
             f"The {part.type} of {visible(getattr(part, 'uri', ''))} was left out: the file may hold "
             "secrets, or a rule denies it. Mention the file itself to show it to the model.",
         )
+
+
+def _say_to_its_end(session: "Session", item: UserMessageItem | NoticeItem) -> None:
+    """End an item that is whole from its start; an engine may have stopped in between."""
+    state = session.state
+    context: tuple[str, ...] = ()
+    if isinstance(item, UserMessageItem):
+        context = tuple(mention(session, part) for part in item.input if isinstance(part, FilePart))
+        if state.reverted:
+            names = ", ".join(state.reverted)
+            context += (f"<note>The person put back changes of yours in: {names}.</note>",)
+    session.record(
+        r.ItemCompleted(turn_id=state.turn_id, step_id=state.step_id, item=item, context=context)
+    )
 
 
 def _is_withheld(session: "Session", part: InputPart) -> bool:

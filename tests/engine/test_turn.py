@@ -325,3 +325,51 @@ async def test_a_queued_prompt_waits_for_its_turn(tmp_path):
     assert started == [first, second]
     assert session.state.queue == ()
     await stage.close()
+
+
+async def killed_after(stage, tag):
+    """Start a turn whose engine dies right after a record, and go on with the next engine."""
+    session = stage.create()
+
+    def die(fact):
+        if getattr(fact, "tag", "") == tag and not session.leaving:
+            session.leaving = True
+            session.journal.append = _dead
+            session.turn.cancel()
+
+    session.stream.subscribe(die)
+    stage.prompt(session, "Go.")
+    await asyncio.wait([session.turn])
+    await stage.kill_engine()
+    again = stage.start_engine().get(session.id)
+    stage.listen(again)
+    await stage.idle(again)
+    return again
+
+
+def _dead(*_):
+    raise asyncio.CancelledError
+
+
+async def test_an_engine_that_dies_within_the_prompt_goes_on_with_it_once(tmp_path):
+    stage = Stage(tmp_path, [say("Done.", expect=["Go."])])
+    session = await killed_after(stage, "item.started")
+    told = [stored.record for stored in session.journal.read(1, session.journal.seq)]
+    assert told[-1].stop_reason == "done"
+    said = [one.item for one in told if one.tag == "item.completed"]
+    assert [item.kind for item in said] == ["userMessage", "reply"]
+    await stage.close()
+
+
+async def test_half_an_answer_of_a_dead_engine_is_answered_anew(tmp_path):
+    stage = Stage(tmp_path, [say(["Half.", "Whole."], delay_ms=1)])
+    session = stage.create()
+    stage.prompt(session, "Go.")
+    await stage.until(lambda: any(getattr(fact, "text", "") for fact in stage.facts))
+    await stage.kill_engine()
+    again = stage.start_engine().get(session.id)
+    await stage.idle(again)
+    page, _ = again.items(None, 10)
+    texts = [(item.status, item.text) for item in page if item.kind == "reply"]
+    assert texts[-1] == ("ok", "Half.Whole.")
+    await stage.close()
