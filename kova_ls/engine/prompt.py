@@ -37,6 +37,8 @@ class Conversation:
 
     def __init__(self) -> None:
         self._text = ""
+        self._status = ItemStatus.OK
+        """Of the text."""
         self._reply: r.ModelReplied | None = None
         self._outputs: dict[str, ToolOutput] = {}
         self._waiting: list[Message] = []
@@ -64,10 +66,7 @@ class Conversation:
     def _item(self, record: r.ItemCompleted) -> list[Message]:
         item = record.item
         if isinstance(item, ReplyItem):
-            # What a stopped engine left is answered anew; not every model takes half an answer
-            # of its own as the last word.
-            is_whole = item.status is not ItemStatus.INTERRUPTED
-            self._text = item.text if is_whole else ""
+            self._text, self._status = item.text, item.status
         elif isinstance(item, ToolCallItem):
             self._outputs[item.call_id] = ToolOutput(
                 call_id=item.call_id,
@@ -89,10 +88,14 @@ class Conversation:
             ModelCall(call.provider_id, call.tool, call.arguments, call.opaque)
             for call in (reply.calls if reply else ())
         )
-        if self._text or calls or (reply and reply.opaque):
+        # What a stopped engine left is answered anew; not every model takes an answer of its own
+        # as the last word.
+        is_left = reply is None and self._status in (ItemStatus.OK, ItemStatus.INTERRUPTED)
+        text = "" if is_left else self._text
+        if text or calls or (reply and reply.opaque):
             messages.append(
                 AssistantMessage(
-                    text=self._text,
+                    text=text,
                     calls=calls,
                     opaque=reply.opaque if reply else (),
                     api=reply.api if reply else "",

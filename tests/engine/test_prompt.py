@@ -110,6 +110,14 @@ def test_a_step_that_said_nothing_leaves_no_message():
     assert messages_of([STEP[0], END]) == []
 
 
+def test_an_answer_that_a_stopped_engine_left_is_not_the_last_word():
+    start, reply, _ = STEP
+    assert messages_of([said("Go."), start, reply, END]) == [user("Go.")]
+    stopped = reply.item.model_copy(update={"status": ItemStatus.CANCELLED})
+    left = messages_of([said("Go."), start, r.ItemCompleted(item=stopped), END])
+    assert left[-1] == AssistantMessage(text="Looking.")
+
+
 def test_an_interrupted_turn_is_told_to_the_model():
     stopped = r.TurnCompleted(turn_id="t", stop_reason=StopReason.INTERRUPTED, stopped=("it",))
     assert messages_of([stopped]) == [user(INTERRUPTED_NOTE)]

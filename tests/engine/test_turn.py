@@ -359,17 +359,3 @@ async def test_an_engine_that_dies_within_the_prompt_goes_on_with_it_once(tmp_pa
     said = [one.item for one in told if one.tag == "item.completed"]
     assert [item.kind for item in said] == ["userMessage", "reply"]
     await stage.close()
-
-
-async def test_half_an_answer_of_a_dead_engine_is_answered_anew(tmp_path):
-    stage = Stage(tmp_path, [say(["Half.", "Whole."], delay_ms=1)])
-    session = stage.create()
-    stage.prompt(session, "Go.")
-    await stage.until(lambda: any(getattr(fact, "text", "") for fact in stage.facts))
-    await stage.kill_engine()
-    again = stage.start_engine().get(session.id)
-    await stage.idle(again)
-    page, _ = again.items(None, 10)
-    texts = [(item.status, item.text) for item in page if item.kind == "reply"]
-    assert texts[-1] == ("ok", "Half.Whole.")
-    await stage.close()
