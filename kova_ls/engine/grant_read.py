@@ -169,6 +169,7 @@ class GrantReader:
         hold = ledger.load(self._hold)
         if hold is None and _is_there(self._hold_path):
             hold = Confirmed(digest="unreadable")
+        hold = hold if hold is not None else self._watch.hold
         if hold is not None and hold.digest == digest:
             hold = None
         limits = [hold] if hold is not None else []

@@ -29,6 +29,8 @@ class Watch:
         self.count = 0
         self.before: dict[str, Confirmed] = {}
         self.told: dict[str, str] = {}
+        self.hold: Confirmed | None = None
+        """What held the user's file back when commands began; removing the file frees nothing."""
         self._folder = folder
         self._path: Path | None = None
         self._handle = -1

@@ -120,6 +120,7 @@ class Grants(GrantReader):
             if path is not None and workspace is not None:
                 ledger.save(path, layer.seen, workspace=workspace)
             else:
+                self._watch.hold = None
                 self._hold.unlink(missing_ok=True)
             self._rebase(USER if path is None else workspace or "", layer.seen)
         return pending.lines()
@@ -172,8 +173,10 @@ class Grants(GrantReader):
                 ledger_path = ledger.workspace_path(self._folder, local)
                 confirmed = (ledger.load(ledger_path) or Confirmed()).add(added).drop(removed)
                 ledger.save(ledger_path, confirmed, workspace=local)
-            elif (hold := ledger.load(self._hold)) is not None:
-                ledger.save(self._hold, hold.add(added).drop(removed))
+            elif (hold := ledger.load(self._hold) or self._watch.hold) is not None:
+                hold = hold.add(added).drop(removed)
+                ledger.save(self._hold, hold)
+                self._watch.hold = hold if self._watch.hold is not None else None
             scope = USER if local is None else local
             before = self._watch.before.get(scope)
             if before is not None:
@@ -253,6 +256,7 @@ class Grants(GrantReader):
         known = set(watch.before)
         if USER not in watch.before:
             watch.before[USER] = grant_judge.snapshot(self._read_user(workspace))
+            watch.hold = ledger.load(self._hold)
         if workspace is not None and workspace not in watch.before:
             watch.before[workspace] = grant_judge.snapshot(self._read_local(workspace))
         if watch.before.keys() == known:
@@ -276,6 +280,8 @@ class Grants(GrantReader):
         is_safe = True
         for scope, before in list(watch.before.items()):
             try:
+                if scope == USER:
+                    self._hold_again()
                 notice, digest = self._settle(scope, before)
             except (OSError, RequestFailed) as error:
                 is_safe = False
@@ -291,8 +297,16 @@ class Grants(GrantReader):
         if watch.count == 0 and is_safe:
             watch.before.clear()
             watch.told.clear()
+            watch.hold = None
             watch.save()
         return tuple(notices)
+
+    def _hold_again(self) -> None:
+        """Put back what held the user's file when commands began and one of them took away."""
+        held = self._watch.hold
+        if held is not None and ledger.load(self._hold) != held:
+            with grant_file.locked(self._lock):
+                ledger.save(self._hold, held)
 
     def _settle(self, scope: str, before: Confirmed) -> tuple[str | None, str]:
         """Write down that what changed since `before` is inert; return a notice and the digest."""
@@ -308,6 +322,7 @@ class Grants(GrantReader):
                 layer = self._judge(content, RootSource.USER, None, limit)
                 if layer.pending is not None or _may_grant_later(content, limit):
                     ledger.save(self._hold, limit)
+                    self._watch.hold = limit if self._watch.before else None
             else:
                 ledger_path = ledger.workspace_path(self._folder, scope)
                 confirmed = ledger.load(ledger_path) or Confirmed()

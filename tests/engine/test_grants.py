@@ -582,3 +582,29 @@ def test_hold_that_cannot_be_read_still_holds(desk):
     (desk.root / "data/adopted/user.json").write_text("{")
     desk.restart()
     assert desk.allowed() == []
+
+
+def test_a_command_that_removes_what_holds_the_users_file_frees_nothing(desk):
+    desk.grants.command_started(desk.w)
+    desk.put(desk.user, allow=["touch *"])
+    assert desk.grants.command_finished(desk.w)
+    desk.grants.command_started(desk.w)
+    (desk.root / "data/adopted/user.json").unlink()
+    assert desk.allowed() == []
+    desk.grants.command_finished(desk.w)
+    assert desk.allowed() == []
+    desk.restart()
+    assert desk.allowed() == []
+    desk.grants.adopt(desk.w, USER)
+    assert desk.allowed() == ["touch *"]
+
+
+def test_adopting_while_a_command_runs_frees_what_was_held(desk):
+    desk.grants.command_started(desk.w)
+    desk.put(desk.user, allow=["touch *"])
+    desk.grants.command_finished(desk.w)
+    desk.grants.command_started(desk.w)
+    desk.grants.adopt(desk.w, USER)
+    assert desk.allowed() == ["touch *"]
+    assert desk.grants.command_finished(desk.w) == ()
+    assert desk.allowed() == ["touch *"]
