@@ -3,6 +3,7 @@
 Each test is one try, played by the model through the real engine on real files.
 """
 
+import asyncio
 import json
 import os
 import subprocess
@@ -362,3 +363,40 @@ def test_a_script_that_the_person_edits_goes_on():
         only=("call '",),
     )
     assert transcript.count("allow ['rule']") == 2
+
+
+def test_what_an_interrupted_command_wrote_is_inert_and_told():
+    async def stop(stage, session):
+        while not (stage.workspace / "written").exists():
+            await asyncio.sleep(0.01)
+        await session.interrupt(None)
+
+    seen = Seen()
+    transcript = play(
+        [bash("./evil.sh"), END],
+        files={"evil.sh": f"echo '{WISHES}' > ../kova/permissions.json; touch written; sleep 60\n"},
+        before=both(executable("evil.sh"), remembered("./evil.sh")),
+        on={"call '$ ./evil.sh'": stop},
+        after=seen,
+        only=("notice", "turn"),
+    )
+    assert "changed while a command of the agent ran" in transcript
+    assert "interrupted" in transcript
+    assert seen.allow == {"./evil.sh"}
+
+
+def test_a_command_that_removes_what_holds_a_file_back_frees_nothing():
+    seen = Seen()
+    transcript = play(
+        [bash("./evil.sh"), bash("./evil.sh"), TOUCH, END],
+        files={
+            "evil.sh": f"rm -rf ../data/adopted/user.json; echo '{WISHES}' > "
+            "../kova/permissions.json\n"
+        },
+        before=both(executable("evil.sh"), remembered("./evil.sh")),
+        answers=["deny", "deny"],
+        after=seen,
+        only=("card",),
+    )
+    assert "card tool '$ touch gained'" in transcript
+    assert (seen.allow, seen.gained) == ({"./evil.sh"}, False)
