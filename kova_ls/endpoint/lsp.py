@@ -75,9 +75,13 @@ class PlainClient:
             is_trusted(folder, patterns, home) for folder in folders
         )
 
+    def window(self) -> str:
+        """Return an id that is the same when the editor comes back; empty without a folder."""
+        folders = self._endpoint.folders
+        return f"{self._endpoint.name}@{folders[0]}" if folders else ""
+
     def begin(self) -> None:
         """Go on with what the editor's folders have running, such as a card that still waits."""
-        self.settle_trust()
         if self._running():
             self._load()
 

@@ -213,7 +213,8 @@ class LspServer:
         engine, folders = self.endpoint.engine, self.endpoint.folders
         for session in engine.running:
             if engine.path_of(session.state.workspace) in folders:
-                self.current = session
+                if session.state.client_id == self.endpoint.id:
+                    self.current = session
                 self.watch(session)
 
     def close(self) -> None:

@@ -202,8 +202,11 @@ class EditorEndpoint(asyncio.Protocol):
             return
         from kova_ls.endpoint.documents import Documents
 
-        self.id = self.id or token_hex(8)
         try:
+            if self.plain is not None:
+                self.plain.settle_trust()
+                self.id = self.id or self.plain.window()
+            self.id = self.id or token_hex(8)
             self.engine.attached(self)
         except Exception as error:  # noqa: BLE001 - what waited is answered with it
             self._refuse_waiting(error)

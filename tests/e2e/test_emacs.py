@@ -68,11 +68,11 @@ def kova(top: Path, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-def play(top: Path, typed: str) -> dict[str, str]:
+def play(top: Path, typed: str, **variables: str) -> dict[str, str]:
     """Let the person live the story; returns what the story noted."""
     done = subprocess.run(
         [str(tools.emacs()), "--batch", "--no-site-file", "-l", str(STORY)],
-        env=environment(top),
+        env=environment(top) | variables,
         cwd=top / "ws",
         input=typed,
         capture_output=True,
@@ -106,3 +106,10 @@ def test_a_refusal_leaves_the_file_alone(top: Path) -> None:
     notes = play(top, "Deny\n")
     assert (top / "ws/note.txt").read_text() == "one\n"
     assert "`deny`" in notes["page"]
+
+
+def test_an_open_buffer_is_changed_in_one_step(top: Path) -> None:
+    notes = play(top, "Allow once\n", STORY_LETS_EDIT="yes")
+    assert notes["buffer"] == '"two\\n" t'
+    assert notes["undone"] == '"one\\n"'
+    assert (top / "ws/note.txt").read_text() == "two\n"

@@ -46,6 +46,7 @@ async def test_what_waited_before_the_editor_came_is_announced(tmp_path):
     first.leave()
     second = await opened(stage)
     await second.told("Kova waits: Edit a.txt")
+    assert (await second.run("kova.ask", "And?"))["status"] == "queued"
     await second.run("kova.pending")
     await second.chooses("Allow once")
     await second.shows_document()
@@ -82,4 +83,19 @@ async def test_a_failed_turn_is_told(tmp_path):
     editor = await opened(stage)
     await editor.run("kova.ask", "Hello")
     assert await editor.told("No credit left.") == "Kova: failed: No credit left."
+    await stage.close()
+
+
+async def test_a_conversation_of_another_editor_is_followed_and_not_entered(tmp_path):
+    stage = Stage(tmp_path, [EDIT, say("Done.")], files={"a.txt": "one\n"})
+    session = stage.create(level="ask")
+    stage.prompt(session, "Change it.")
+    await stage.waiting(session)
+    editor = await opened(stage)
+    await editor.told("Kova waits: Edit a.txt")
+    assert (await editor.run("kova.ask", "Hi"))["sessionId"] != session.id
+    await editor.run("kova.pending")
+    await editor.chooses("Allow once")
+    await editor.told("did not trust it")
+    assert len(session.state.approvals) == 1
     await stage.close()

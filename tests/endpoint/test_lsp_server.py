@@ -1,7 +1,9 @@
 """pygls behind our framing: every request answered, nothing leaked."""
 
 import asyncio
+import gc
 import json
+import weakref
 
 import pytest
 
@@ -19,7 +21,7 @@ EDIT = call("edit", path="a.txt", old_string="one", new_string="two")
         {"method": "workspace/executeCommand", "params": None},
         {"method": "workspace/executeCommand", "params": {"command": 5}},
         {"method": "workspace/executeCommand", "params": {"command": "kova.sing"}},
-        {"method": "workspace/executeCommand", "params": {}, "error": {"code": 1}},
+        {"method": "workspace/executeCommand", "params": {}, "error": {"code": 1, "message": "x"}},
         {"method": "textDocument/codeAction", "params": {"textDocument": {"uri": 1}}},
         {"method": "textDocument/codeLens", "params": []},
     ],
@@ -78,4 +80,25 @@ async def test_an_editor_that_leaves_takes_its_requests_along(tmp_path):
     names = {task.get_name() for task in asyncio.all_tasks()}
     assert "pending" not in names
     assert len(stage.engine.get(session_id).state.approvals) == 1
+    await stage.close()
+
+
+async def test_an_editor_that_left_is_forgotten(tmp_path):
+    stage = Stage(tmp_path, [EDIT, say("Done.")], files={"a.txt": "one\n"})
+    editor = await opened(stage)
+    await editor.run("kova.ask", "Change it.")
+    await editor.told("Kova waits")
+    await editor.run("kova.pending")
+    await editor.asked("window/showMessageRequest")
+    server = editor.endpoint.plain._server
+    requests = server.protocol._request_futures
+    left = weakref.ref(server.protocol)
+    assert requests
+    editor.leave()
+    assert not requests
+    for _ in range(5):
+        await asyncio.sleep(0)
+    del editor, server
+    gc.collect()
+    assert left() is None
     await stage.close()

@@ -41,6 +41,7 @@
        (eglot-server-programs `((text-mode . (,(getenv "STORY_PYTHON") "-m" "kova_ls"))))
        (eglot-sync-connect 30)
        (eglot-autoshutdown nil)
+       (eglot-confirm-server-initiated-edits (not (getenv "STORY_LETS_EDIT")))
        (buffer (find-file-noselect file)))
   (with-current-buffer buffer
     (text-mode)
@@ -61,6 +62,11 @@
           (story-heard page)
           (with-current-buffer (find-file-noselect page)
             (story-note "page %S" (buffer-string)))))
+      (story-note "buffer %S %S" (buffer-string) (buffer-modified-p))
+      (when (buffer-modified-p)
+        (undo-boundary) ; as the command loop does after each command
+        (undo)
+        (story-note "undone %S" (buffer-string)))
       (revert-buffer t t t)
       (story-note "file %S" (buffer-string))
       (eglot-shutdown server)
