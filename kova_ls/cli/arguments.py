@@ -21,8 +21,16 @@ class UsageFault(KovaError):
         super().__init__("usage", message)
 
 
-class Parser(argparse.ArgumentParser):
-    """Writes to the console it is given and raises instead of ending the process."""
+class Plain(argparse.ArgumentParser):
+    """Raises instead of ending the process; for the filters, which need no console."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `UsageFault` with what to do."""
+        raise UsageFault(f"{self.prog}: {message}. Run `{self.prog} --help`.")
+
+
+class Parser(Plain):
+    """Writes to the console it is given."""
 
     def __init__(self, console: Console, command: str, description: str, epilog: str = "") -> None:
         super().__init__(
@@ -33,10 +41,6 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
         )
         self._print: Callable[[str], object] = console.stdout.write
-
-    def error(self, message: str) -> NoReturn:
-        """Raise `UsageFault` with what to do."""
-        raise UsageFault(f"{self.prog}: {message}. Run `{self.prog} --help`.")
 
     def _print_message(self, message: str, file: object = None) -> None:
         self._print(message)

@@ -4,6 +4,7 @@ Invariant: a card is answered by a key typed after it appeared, or not at all.
 Invariant: where nobody can be asked the answer is no, and both sides are told why.
 """
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -60,6 +61,9 @@ class Nobody:
         feed.end_line()
         self.console.complain(f"denied, as there is no terminal to ask at: {shown(what)}")
         if is_approval:
+            for rule in card.rules if "remember" in card.decisions else ():
+                command = f"kova-ls permission add {shlex.quote(rule)}"
+                self.console.complain(f"  `{shown(command)}` would allow it beforehand")
             return {
                 "approvalId": card.approval_id,
                 "decision": refusal(card),

@@ -5,9 +5,10 @@ Invariant: no answer is the default: an empty line or an unknown key chooses not
 """
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from kova_ls.cli.terminal import Style, shown, shown_lines, wrap
+from kova_ls.cli.terminal import Style, shown, shown_lines, wrap, wrap_words
 from kova_ls.values import (
     Answer,
     Approval,
@@ -49,43 +50,48 @@ def approval_lines(approval: Approval, style: Style, folder: str) -> list[str]:
     body: list[_Line] = []
     head = shown(approval.title)
     subject = approval.subject
+    told: set[str | None] = set()
     match subject:
         case CommandSubject():
             head = f"{shown(approval.tool or 'The agent')}: run this command?"
             for number, line in enumerate(shown_lines(subject.command)):
-                body.append((_plain, f"{'$' if number == 0 else '>'} {line}"))
+                body.append(_Line(_plain, f"{'$' if number == 0 else '>'} {line}"))
             if subject.hidden_chars:
-                body.append((style.red, f"({subject.hidden_chars:,} more characters not shown)"))
-            body.append((style.dim, f"in {path_of(subject.cwd)}"))
+                body.append(
+                    _Line(style.red, f"({subject.hidden_chars:,} more characters not shown)")
+                )
+            body.append(_Line(style.dim, f"in {path_of(subject.cwd)}"))
             if len(subject.segments) > 1 or any(part.rule for part in subject.segments):
                 body += [_segment(part, style) for part in subject.segments]
+                told = {part.reason for part in subject.segments}
         case EditSubject():
             for file in subject.files:
                 path = path_of(file.uri, folder)
                 if len(subject.files) > 1 or path not in head:
-                    body.append((style.bold, f"{file.change} {path}"))
+                    body.append(_Line(style.bold, f"{file.change} {path}"))
                 body += _diff(file.diff, style, file.hidden_lines)
         case NetworkSubject():
-            body.append((_plain, f"{shown(subject.method)} {shown(subject.url)}"))
+            body.append(_Line(_plain, f"{shown(subject.method)} {shown(subject.url)}"))
         case PlanSubject():
-            body += [(_plain, line) for line in shown_lines(subject.markdown.rstrip("\n"))]
+            body += [_prose(line) for line in shown_lines(subject.markdown.rstrip("\n"))]
             for number, option in enumerate(subject.options, 1):
-                text = f"{number}) {shown(option.label)}  {shown(option.description)}"
-                body.append((_plain, text.rstrip()))
+                body.append(_option(number, option.label, option.description))
         case _:
-            body += [(_plain, line) for line in shown_lines(subject.summary)]
-    body += [(style.yellow, f"why: {shown(reason.text)}") for reason in approval.reasons]
-    body += [(style.yellow, f"! {shown(notice)}") for notice in approval.notices]
+            body += [_Line(_plain, line) for line in shown_lines(subject.summary)]
+    for reason in approval.reasons:
+        if reason.text not in told:
+            body.append(_prose(f"why: {shown(reason.text)}", style.yellow))
+    body += [_prose(f"! {shown(notice)}", style.yellow) for notice in approval.notices]
     if approval.rules and "remember" in approval.decisions:
         rules = ", ".join(shown(rule) for rule in approval.rules)
         where = f" to {path_of(approval.rules_path or '', folder)}" if approval.rules_path else ""
-        body.append((style.dim, f"remember writes {rules}{where}"))
+        body.append(_Line(style.dim, f"remember writes {rules}{where}"))
     return _framed(head, body, style)
 
 
 def diff_lines(diff: str, style: Style, hidden_lines: int = 0) -> list[str]:
     """Colour a unified diff; its head with the file names is left out."""
-    return [paint(text) for paint, text in _diff(diff, style, hidden_lines)]
+    return [line.paint(line.text) for line in _diff(diff, style, hidden_lines)]
 
 
 def counts(diff: str) -> tuple[int, int]:
@@ -103,9 +109,9 @@ def _diff(diff: str, style: Style, hidden_lines: int) -> "list[_Line]":
     painted: list[_Line] = []
     for line in lines[:DIFF_LINES]:
         paint = {"+": style.green, "-": style.red, "@": style.cyan}.get(line[:1], _plain)
-        painted.append((paint, line))
+        painted.append(_Line(paint, line))
     if hidden:
-        painted.append((style.dim, f"({hidden} more lines not shown here)"))
+        painted.append(_Line(style.dim, f"({hidden} more lines not shown here)"))
     return painted
 
 
@@ -117,7 +123,8 @@ def _hunks(lines: list[str]) -> list[str]:
 
 def _segment(part: Segment, style: Style) -> "_Line":
     why = f"allowed by {part.rule}" if part.rule else part.reason or "asks"
-    return (style.green if part.rule else style.yellow, f"  {shown(part.text)}  {shown(why)}")
+    paint = style.green if part.rule else style.yellow
+    return _Line(paint, f"  {shown(part.text)}  {shown(why)}", indent="      ")
 
 
 def decision_prompt(approval: Approval) -> str:
@@ -154,10 +161,9 @@ def _offers(approval: Approval) -> list[tuple[str, str, str]]:
 
 def question_lines(request: QuestionRequest, question: Question, style: Style) -> list[str]:
     """Draw one question of a request, without its prompt."""
-    body: list[_Line] = [(_plain, line) for line in shown_lines(question.question)]
+    body: list[_Line] = [_prose(line) for line in shown_lines(question.question)]
     for number, option in enumerate(question.options, 1):
-        text = f"{number}) {shown(option.label)}  {shown(option.description)}"
-        body.append((_plain, text.rstrip()))
+        body.append(_option(number, option.label, option.description))
     position, total = request.questions.index(question) + 1, len(request.questions)
     head = shown(question.header or "The agent asks")
     return _framed(f"{head} ({position}/{total})" if total > 1 else head, body, style)
@@ -197,14 +203,29 @@ def _framed(head: str, body: "Iterable[_Line]", style: Style) -> list[str]:
     top, side = style.sign("┌", "+"), style.sign("│", "|")
     width = max(style.width_columns - 3, 20)
     lines = [f"{top} {style.bold(style.yellow(piece))}" for piece in wrap(head, width)]
-    for paint, text in body:
-        lines += [f"{side} {paint(piece)}".rstrip() for piece in wrap(text, width)]
+    for paint, text, indent in body:
+        pieces = wrap(text, width) if indent is None else wrap_words(text, width, indent)
+        lines += [f"{side} {paint(piece)}".rstrip() for piece in pieces]
     return lines
 
 
-_Line = tuple[Callable[[str], str], str]
-"""How to dress a line, and the line."""
+class _Line(NamedTuple):
+    """How to dress a line, and the line."""
+
+    paint: Callable[[str], str]
+    text: str
+    indent: str | None = None
+    """Of what a line of prose goes on with; None = no prose: nothing in it is left out."""
 
 
 def _plain(text: str) -> str:
     return text
+
+
+def _prose(text: str, paint: Callable[[str], str] = _plain) -> _Line:
+    return _Line(paint, text, indent="  " if paint is not _plain else "")
+
+
+def _option(number: int, label: str, description: str) -> _Line:
+    text = f"{number}) {shown(label)}  {shown(description)}"
+    return _Line(_plain, text.rstrip(), indent="   ")

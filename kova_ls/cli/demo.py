@@ -49,11 +49,11 @@ class Greet(unittest.TestCase):
 _OLD = '    return f"Hello, {name}!"\n'
 _NEW = "    return f\"Hello, {name or 'whoever you are'}!\"\n"
 _QUESTION = {
-    "question": "Shall I note the change in a CHANGELOG.md?",
-    "header": "Changelog",
+    "question": "Two tests cover the greeting. Is that enough?",
+    "header": "Tests",
     "options": [
-        {"label": "No", "description": "leave the folder as it is"},
-        {"label": "Later", "description": "I will do it myself"},
+        {"label": "Enough", "description": "leave it at that"},
+        {"label": "More", "description": "I will add some myself"},
     ],
 }
 _CONFIG = """\

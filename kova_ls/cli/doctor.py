@@ -173,6 +173,8 @@ def _disk(path: Path) -> Finding:
 def _models(settings: config.Settings, console: Console, home: Path) -> Iterator[Finding]:
     if not settings.models:
         advice = _NO_MODEL.format(path=home / "config.toml")
+        if console.env.get("OPENAI_BASE_URL"):
+            advice = "export OPENAI_API_KEY=… beside OPENAI_BASE_URL; any word if it takes none"
         yield Finding("model", "wrong", "no model is configured, and none was found", advice)
     for name, model in settings.models.items():
         is_default = name == settings.default_model
@@ -239,7 +241,10 @@ def _permission_files(home: Path, cwd: str) -> Iterator[Finding]:
             count += 1
             for problem in content.problems:
                 yield Finding("permissions", "note", problem)
-    yield Finding("permissions", "ok", f"{count} of the 3 files are there and can be read")
+    read = (
+        f"{count} file{'s' if count > 1 else ''} read" if count else "no file yet; nothing is set"
+    )
+    yield Finding("permissions", "ok", read)
 
 
 def _engine(console: Console, find: Find) -> Finding:

@@ -38,13 +38,13 @@ def _call_lines(call: LoopCall, style: Style) -> list[str]:
 def _figures(step: LoopStep) -> str:
     usage = step.usage
     parts = [f"model {shown(step.model)}"]
-    if step.duration_ms is not None:
-        parts.append(f"took {_ms(step.duration_ms)}")
     if step.first_token_ms is not None:
         parts.append(f"first token {_ms(step.first_token_ms)}")
     if usage.input_tokens or usage.output_tokens:
         cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
         parts.append(f"{usage.input_tokens:,} tokens in{cached}, {usage.output_tokens:,} out")
+    if step.duration_ms is not None:
+        parts.append(f"{_ms(step.duration_ms)} in all")
     return ", ".join(parts)
 
 

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import orjson
 
+from kova_ls.cli.arguments import Plain
 from kova_ls.llm import STREAM_FORMATS, decode, decode_http_error
 
 
@@ -32,8 +33,8 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="kova-ls model", description=__doc__)
+def _parser() -> Plain:
+    parser = Plain(prog="kova-ls model", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="decode")
     reader = commands.add_parser("decode", help="decode a recorded stream or HTTP error body")
     reader.add_argument(

@@ -20,7 +20,7 @@ import orjson
 
 from kova_ls import paths
 from kova_ls.cli import permission_files
-from kova_ls.cli.arguments import DONE, FAILED, USAGE
+from kova_ls.cli.arguments import DONE, FAILED, USAGE, Plain, UsageFault
 from kova_ls.cli.console import Console
 from kova_ls.cli.terminal import shown
 from kova_ls.engine import grants, judge, workspace
@@ -32,7 +32,7 @@ from kova_ls.permission.foreign import read_settings, translate
 from kova_ls.permission.roots import expand_root, root_problem
 from kova_ls.permission.rules import Refused, parse_entry
 from kova_ls.tools._base import ToolError
-from kova_ls.vocabulary import ApprovalLevel, Mode, RootSource
+from kova_ls.vocabulary import ApprovalLevel, Decision, Mode, RootSource
 
 _READERS = ("read", "grep", "glob")
 _WRITERS = ("write", "edit")
@@ -64,19 +64,30 @@ def main(argv: Sequence[str]) -> int:
 
 def run(argv: Sequence[str], world: World) -> int:
     """Do what the command line says, in the world given."""
-    parser = argparse.ArgumentParser(prog="kova-ls permission", allow_abbrev=False)
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser = Plain(prog="kova-ls permission", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     test = commands.add_parser("test", help="say what a call would get, and run nothing")
     test.add_argument("subject", nargs="?", help="a command line, or Bash(…)")
     test.add_argument("--workspace", metavar="DIR", help="the workspace; this folder by default")
-    test.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.AGENT.value)
+    test.add_argument(
+        "--mode",
+        choices=[mode.value for mode in Mode],
+        default=Mode.AGENT.value,
+        help="agent by default",
+    )
     test.add_argument(
         "--level",
         choices=[level.value for level in ApprovalLevel],
         default=ApprovalLevel.WORKSPACE_WRITE.value,
+        help="workspace-write by default",
     )
     test.add_argument("--rules", metavar="FILE", help="a rule file that replaces the others")
-    test.add_argument("--tool", choices=["bash", *_READERS, *_WRITERS, *_FETCHERS], default="bash")
+    test.add_argument(
+        "--tool",
+        choices=["bash", *_READERS, *_WRITERS, *_FETCHERS],
+        default="bash",
+        help="bash by default",
+    )
     test.add_argument("--path", action="append", default=[], help="for file tools; may repeat")
     test.add_argument("--url", help="for WebFetch")
     test.add_argument("--json", action="store_true", help="print the verdict as JSON")
@@ -88,6 +99,9 @@ def run(argv: Sequence[str], world: World) -> int:
         commands.add_parser(name, help=what)
     try:
         options = parser.parse_args(argv)
+    except UsageFault as fault:
+        world.stderr.write(f"{fault.message}\n")
+        return USAGE
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else USAGE
     if options.command == "import":
@@ -237,14 +251,18 @@ def _call(options: argparse.Namespace, facts: Facts, world: World) -> Call:
 
 def _lines(call: Call, ruling: Ruling) -> Iterator[str]:
     """Yield the verdict for people."""
-    yield f"{ruling.decision.value}: {ruling.reasons[0].text}"
-    for segment in ruling.segments:
+    told: set[str | None] = {ruling.reasons[0].text}
+    yield f"{ruling.decision.value}: {shown(ruling.reasons[0].text)}"
+    for segment in ruling.segments if len(ruling.segments) > 1 else ():
         why = f"rule `{segment.rule}`" if segment.rule else (segment.reason or "")
         yield f"  {shown(segment.text)}"
         yield f"      {shown(why)}"
+        told.add(segment.reason)
     for reason in ruling.reasons:
-        yield f"  [{reason.code}] {shown(reason.text)}"
-    if any(isinstance(effect, RunCommand) for effect in call.effects):
+        if reason.text not in told:
+            yield f"  {shown(reason.text)}"
+    is_asked = ruling.decision is Decision.ASK
+    if is_asked and any(isinstance(effect, RunCommand) for effect in call.effects):
         if ruling.rules:
             yield '  "Allow and remember" would write: ' + ", ".join(
                 f"`{shown(rule)}`" for rule in ruling.rules

@@ -51,6 +51,10 @@ def main(argv: Sequence[str], console: Console, connect: Connect = reach) -> int
     with ExitStack() as stack:
         keys = None if options.json else stack.enter_context(keys_of(console))
         is_trusted = _trusted(folder, console, keys, is_given=options.trust)
+        if options.level not in (None, ApprovalLevel.ASK) and not is_trusted:
+            raise UsageFault(
+                f"Level {options.level} needs a trusted folder. Add --trust, or leave out --level."
+            )
         attach = attacher(connect, console, folder, is_trusted)
         client = attach()
         stack.callback(client.close)
@@ -138,8 +142,14 @@ def _parser(console: Console) -> Parser:
         "prompt", nargs="*", help="what to do; none with --continue follows the running turn"
     )
     parser.add_argument("--model", help="name of a model in config.toml")
-    parser.add_argument("--mode", choices=[str(mode) for mode in Mode])
-    parser.add_argument("--level", choices=[str(level) for level in ApprovalLevel])
+    parser.add_argument(
+        "--mode", choices=[str(mode) for mode in Mode], help="may it change things?"
+    )
+    parser.add_argument(
+        "--level",
+        choices=[str(level) for level in ApprovalLevel],
+        help="must it ask? all but ask need a trusted folder",
+    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--session", metavar="ID", help="go on with this session")
     which.add_argument(

@@ -72,7 +72,8 @@ def status_lines(status: EngineStatusResult, style: Style) -> list[str]:
     lines.append(style.bold("sessions") if status.sessions else "no session is loaded")
     for session in status.sessions:
         where = path_of(session.workspace) if session.workspace else "no folder"
-        text = style.clip(f"  {session.state:<8} {shown(session.title)}  {where}")
+        title = shown(session.title) or "(untitled)"
+        text = style.clip(f"  {session.state:<8} {session.session_id}  {title}  {where}")
         lines.append(style.yellow(text) if session.state is SessionState.WAITING else text)
     return lines
 

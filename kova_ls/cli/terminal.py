@@ -5,6 +5,7 @@ Invariant: pure; text from a model, a tool or a file reaches the terminal only t
 Invariant: what these return holds no control, format, bidi or surrogate character.
 """
 
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -108,6 +109,26 @@ def wrap(text: str, width_columns: int) -> list[str]:
         used += needed
     pieces.append("".join(piece))
     return pieces
+
+
+def wrap_words(text: str, width_columns: int, indent: str = "") -> list[str]:
+    """Break prose that went through `shown` between words; later pieces are indented.
+
+    A word wider than a line is broken where the line ends.
+    """
+    lines: list[str] = []
+    line = ""
+    for word in re.findall(" *[^ ]+| +$", text):
+        line += word
+        if columns(line) <= width_columns:
+            continue
+        before = line.removesuffix(word)
+        if before.strip(" "):
+            lines.append(before)
+            line = indent + word.lstrip(" ")
+        *full, line = wrap(line, width_columns)
+        lines += full
+    return [*lines, line]
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,7 @@ def test_nobody_denies_and_says_so_to_both_sides(screen, approval_json, question
     assert seen.err == snapshot(
         """\
 denied, as there is no terminal to ask at: bash wants to run a command
+  `kova-ls permission add 'git push'` would allow it beforehand
 denied, as there is no terminal to ask at: Tabs or spaces?
 """
     )

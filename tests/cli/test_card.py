@@ -36,6 +36,13 @@ def test_command_card_shows_segments_reasons_and_what_remember_writes(approval_j
                     {"text": "git push", "reason": "no rule matches"},
                 ],
             },
+            reasons=[
+                {"code": "no_rule", "text": "no rule matches"},
+                {
+                    "code": "level",
+                    "text": "what the parts do not say, in more words than fit one line",
+                },
+            ],
             notices=["This project asks for writes under /opt"],
         )
     )
@@ -47,7 +54,8 @@ def test_command_card_shows_segments_reasons_and_what_remember_writes(approval_j
 │ in /w
 │   git status  allowed by git status *
 │   git push  no rule matches
-│ why: no rule allows git push
+│ why: what the parts do not say, in more words than fit
+│   one line
 │ ! This project asks for writes under /opt
 │ remember writes git push to .kova/permissions.local.json\
 """

@@ -78,7 +78,7 @@ def test_without_a_terminal_it_answers_itself_and_says_so(env, tmp_path):
         "+    return f\"Hello, {name or 'whoever you are'}!\"",
         "answered by itself: once",
         "bash: run this command?",
-        "answered by itself: No",
+        "answered by itself: Enough",
         "stopped: ",
         "export ANTHROPIC_API_KEY",
     )
@@ -100,7 +100,7 @@ def test_at_a_terminal_the_person_answers(env, tmp_path):
         terminal.wait_for(r"run this command\?")
         terminal.wait_for(r"\[d\]eny .*\[o\]nce")
         terminal.wait_for(r" deny\n", typing="d")
-        terminal.wait_for(r"Shall I note the change")
+        terminal.wait_for(r"Is that enough")
         terminal.wait_for(r"an empty line declines")
         terminal.wait_for(r"✓ Question", typing="2\n")
         assert terminal.wait_for_end() == 0

@@ -108,6 +108,16 @@ def test_the_runtime_folder_is_for_the_user_alone(examined, tmp_path):
     assert of(findings, "runtime") == [("wrong", f"{tmp_path / 'run'} can be entered by others")]
 
 
+def test_an_address_without_a_key_is_no_model_yet(examined):
+    code, findings = examined(env={"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"})
+    assert code == 1
+    (model,) = [finding for finding in findings if finding.name == "model"]
+    assert (model.state, model.text) == ("wrong", "no model is configured, and none was found")
+    assert (
+        model.advice == "export OPENAI_API_KEY=… beside OPENAI_BASE_URL; any word if it takes none"
+    )
+
+
 def test_a_broken_permission_file_is_named(examined, tmp_path):
     (tmp_path / ".kova").mkdir()
     (tmp_path / ".kova" / "permissions.local.json").write_text("{")

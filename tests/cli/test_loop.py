@@ -50,7 +50,7 @@ def test_every_step_with_its_calls_verdicts_and_the_end():
     )
     assert "\n".join(loop_lines(loop, Style(colour=False, signs=True))) == snapshot("""\
 step 1  Look first<U+0007>
-  model work, took 1.5 s, first token 210 ms, 12,000 tokens in (9,000 cached), …
+  model work, first token 210 ms, 12,000 tokens in (9,000 cached), 30 out, 1.5 …
   • read a.py  ok  3 ms
     allow: reads inside the workspace
 step 2

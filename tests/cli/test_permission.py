@@ -47,6 +47,14 @@ def test_a_command_is_explained_segment_by_segment(tmp_path: Path) -> None:
     assert list((tmp_path / "work").iterdir()) == []
 
 
+def test_one_command_is_told_in_one_line_and_what_remember_writes(tmp_path: Path) -> None:
+    assert run(tmp_path, "test", "make x")[1] == (
+        'ask: No rule covers `make x`.\n  "Allow and remember" would write: `make *`\n'
+    )
+    _, out, _ = run(tmp_path, "test", "--level", "auto", "make x")
+    assert out == "allow: The level is `auto`: nothing asks.\n"
+
+
 def test_both_spellings_of_a_call_are_the_same(tmp_path: Path) -> None:
     plain = run(tmp_path, "test", "--json", "git log -1")
     assert plain == run(tmp_path, "test", "--json", "Bash(git log -1)")

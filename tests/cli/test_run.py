@@ -60,12 +60,12 @@ def play(engine, seen, *argv):
 
 def test_a_prompt_becomes_a_turn_in_a_session_of_this_folder(engine, screen, folder):
     made, seen = engine(), screen(cwd=folder)
-    assert play(made, seen, "look at", "@a.py", "--level", "auto", "--model", "work") == 0
+    assert play(made, seen, "look at", "@a.py", "--level", "ask", "--model", "work") == 0
     (shake,) = heard(made, "initialize")
     assert shake["workspaceFolders"] == [{"uri": folder.as_uri(), "name": "work"}]
     assert shake["initializationOptions"]["kova"]["trusted"] is False
     assert heard(made, "kova/session/create") == [
-        {"workspace": folder.as_uri(), "level": "auto", "model": "work"}
+        {"workspace": folder.as_uri(), "level": "ask", "model": "work"}
     ]
     assert heard(made, "kova/turn/start") == [
         {
@@ -96,6 +96,7 @@ def test_stdin_may_follow_the_prompt(engine, screen, folder):
     ("argv", "message"),
     [
         (("x", "--level", "none"), "invalid choice"),
+        (("x", "--level", "auto"), "needs a trusted folder. Add --trust"),
         (("x", "--workspace", "gone"), "is no folder"),
         (("x", "--session", "a", "--continue"), "not allowed with"),
         (("-",), "The prompt is empty"),

@@ -16,7 +16,7 @@ FULL = {
     ],
     "sessions": [
         {"sessionId": "s1", "title": "Fix\x07", "state": "waiting", "workspace": "file:///w"},
-        {"sessionId": "s2", "title": "Look", "state": "idle"},
+        {"sessionId": "s2", "title": "", "state": "idle"},
     ],
 }
 
@@ -34,8 +34,8 @@ engine 0.1, pid 42, up 1 h 2 min
 editors
   kova.nvim 1, trusted, follows 1
 sessions
-  waiting  Fix<U+0007>  /w
-  idle     Look  no folder
+  waiting  s1  Fix<U+0007>  /w
+  idle     s2  (untitled)  no folder
 """
     )
 

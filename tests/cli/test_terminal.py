@@ -4,7 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from kova_ls.cli.terminal import Style, clip, columns, shown, shown_lines, shown_prose, wrap
+from kova_ls.cli.terminal import (
+    Style,
+    clip,
+    columns,
+    shown,
+    shown_lines,
+    shown_prose,
+    wrap,
+    wrap_words,
+)
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -62,6 +71,22 @@ def test_wrapped_text_fits_and_nothing_is_lost(text, width):
     pieces = wrap(text, width)
     assert "".join(pieces) == text
     assert all(columns(piece) <= width for piece in pieces)
+
+
+@given(ANY_TEXT.map(shown), st.integers(4, 40))
+def test_prose_is_broken_between_words_and_no_word_is_lost(text, width):
+    pieces = wrap_words(text, width, "  ")
+    assert "".join(pieces).replace(" ", "") == text.replace(" ", "")
+    assert all(columns(piece) <= width for piece in pieces)
+
+
+def test_what_prose_goes_on_with_is_indented():
+    assert wrap_words("  tee log  it may destroy incomprehensibilities", 16, "    ") == [
+        "  tee log  it",
+        "    may destroy",
+        "    incomprehens",
+        "ibilities",
+    ]
 
 
 def test_wide_letters_count_two():
