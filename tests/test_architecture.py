@@ -30,14 +30,8 @@ NOT_MIRRORED = {
 }
 """Modules without a test file of their own, and the one that shows them. Only gets shorter."""
 
-UNMIRRORED_TEST_FOLDERS = {"bench", "data", "e2e", "golden", "support"}
+UNMIRRORED_TEST_FOLDERS = {"attack", "bench", "data", "e2e", "golden", "support"}
 """Folders of tests/ that show several rooms together."""
-
-EXPECTED_LATER: set[str] = {
-    *("cli", "config", "daemon", "endpoint", "engine", "journal", "paths", "permission"),
-    *("protocol", "relay", "values", "vocabulary"),
-}
-"""Rooms whose mirror is not judged yet."""
 
 
 def tracked(*patterns: str) -> list[Path]:
@@ -93,11 +87,6 @@ def test_members_of_an_open_set_do_not_know_each_other(room: str) -> None:
     assert faults == set()
 
 
-def room_of(name: str) -> str:
-    """kova_ls/engine/turn.py, tests/engine/test_turn.py -> engine"""
-    return Path(name).parts[1].removesuffix(".py").removeprefix("test_")
-
-
 def mirror_faults() -> set[str]:
     sources = {relative(path) for path in modules() if path.name != "__init__.py"}
     wanted = {mirror_of(source): source for source in sources if source not in NOT_MIRRORED}
@@ -112,7 +101,7 @@ def mirror_faults() -> set[str]:
     allowed = rooms | {"tests/test_architecture.py"} | {mirror_of(name) for name in NOT_MIRRORED}
     missing = {f"{wanted[test]} has no {test}" for test in wanted.keys() - present}
     orphans = {f"{test} mirrors no module" for test in present - wanted.keys() - allowed}
-    return {fault for fault in missing | orphans if room_of(fault.split()[0]) not in EXPECTED_LATER}
+    return missing | orphans
 
 
 def mirror_of(source: str) -> str:
@@ -126,12 +115,7 @@ def test_every_module_has_its_test_file_and_every_test_file_its_module() -> None
 
 
 def test_exceptions_from_the_mirror_name_files_that_exist() -> None:
-    names = {
-        name
-        for pair in NOT_MIRRORED.items()
-        for name in pair
-        if room_of(name) not in EXPECTED_LATER
-    }
+    names = {name for pair in NOT_MIRRORED.items() for name in pair}
     assert {name for name in names if not (ROOT / name).exists()} == set()
 
 

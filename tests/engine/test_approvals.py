@@ -92,3 +92,27 @@ async def test_a_waiter_is_woken_once():
 @pytest.mark.parametrize("level", ["ask", "workspace-write", "auto-edit"])
 def test_no_is_always_the_first_answer(level):
     assert card_of([call("bash", command="make"), END], level=level).decisions[0] == "deny"
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_a_card_is_good_whoever_has_the_document_open(tmp_path, restarts):
+    """The editor with the document goes while its card is open: what is shown is the same."""
+    step = call("edit", path="a.txt", old_string="one", new_string="1")
+    stage = Stage(tmp_path, [step, END], files={"a.txt": "one\n"})
+    stage.editor.opened.open(stage.workspace / "a.txt", "one\n", is_dirty=False, version=7)
+    session = stage.create(level="ask")
+    stage.prompt(session, "Go.")
+    approval = await stage.waiting(session)
+    assert session.state.approvals[0].subject.files[0].document_version == 7
+    stage.editor.opened.documents.clear()
+    if restarts:
+        await stage.kill_engine()
+        stage.start_engine()
+        session = stage.engine.get(session.id)
+        stage.listen(session)
+        assert await stage.waiting(session) == approval
+    stage.respond(session, approval, "once")
+    await stage.idle(session)
+    assert (stage.workspace / "a.txt").read_text() == "1\n"
+    assert [x.type for x in stage.records()].count("approval.requested") == 1
+    await stage.close()
