@@ -104,6 +104,25 @@ def plan_card(
     )
 
 
+def is_same_subject(one: Subject, other: Subject) -> bool:
+    """Say whether a person sees the same: a document's version is its editor's own affair."""
+    if isinstance(one, EditSubject) and isinstance(other, EditSubject):
+        return _without_versions(one.files) == _without_versions(other.files)
+    return one == other
+
+
+def is_same_preview(one: Preview | None, other: Preview | None) -> bool:
+    """Say whether two previews would do the same to the same texts."""
+    if one is None or other is None:
+        return one is other
+    same = _without_versions(one.files) == _without_versions(other.files)
+    return same and one.digests == other.digests
+
+
+def _without_versions(files: tuple[FileChange, ...]) -> list[FileChange]:
+    return [file.model_copy(update={"document_version": None}) for file in files]
+
+
 def _subject(
     title: str,
     call: Call,

@@ -18,7 +18,14 @@ import orjson
 from pydantic import ValidationError
 
 from kova_ls.engine import adoption, machine
-from kova_ls.engine.approvals import Waiter, brief, plan_card, tool_card
+from kova_ls.engine.approvals import (
+    Waiter,
+    brief,
+    is_same_preview,
+    is_same_subject,
+    plan_card,
+    tool_card,
+)
 from kova_ls.engine.context import CallContext
 from kova_ls.engine.judge import judge, resolver, workspace_path
 from kova_ls.engine.workspace import file_uri
@@ -208,10 +215,12 @@ class CallRun:
         except ToolError:
             return False
         if self._asked is not None:
-            return (self._asked.effects, self._asked.preview) == (call.effects, preview)
+            return self._asked.effects == call.effects and is_same_preview(
+                self._asked.preview, preview
+            )
         # Answered before the engine was restarted: the card itself says what was approved.
         card = self._card(tool, args, call, ruling, preview)
-        return said.card is not None and said.card.subject == card.subject
+        return said.card is not None and is_same_subject(said.card.subject, card.subject)
 
     async def _preview(self, tool: Tool, args: Any, call: Call) -> Preview | None:
         if tool.preview is None:
@@ -232,7 +241,7 @@ class CallRun:
         open_card = self._open_card("tool")
         self._start(tool, args, ruling, ItemStatus.WAITING)
         card = self._card(tool, args, call, ruling, preview)
-        if open_card is not None and open_card.subject != card.subject:
+        if open_card is not None and not is_same_subject(open_card.subject, card.subject):
             session.record(self._resolved(open_card.approval_id, "superseded", "engine"))
             open_card = None
         self._asked = _Asked(call.effects, preview)
