@@ -335,7 +335,7 @@ class EditorEndpoint(asyncio.Protocol):
             min(max(latency, 0.0), 1.0),
             write=self.write,
             waiting_bytes=self._waiting_bytes,
-            give_up=lambda: self._fell_behind(session.id),
+            give_up=lambda: self.lose(session.id),
         )
         leave = session.stream.subscribe(follower)
 
@@ -351,7 +351,8 @@ class EditorEndpoint(asyncio.Protocol):
         if stop is not None:
             stop()
 
-    def _fell_behind(self, session_id: str) -> None:
+    def lose(self, session_id: str) -> None:
+        """Stop following and tell the editor to attach again: it fell behind, or all is gone."""
         self.unfollow(session_id)
         params = framing.dump({"sessionId": session_id})
         self.write(framing.notification("kova/resyncRequired", params))

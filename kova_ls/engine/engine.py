@@ -26,6 +26,7 @@ from kova_ls.engine.judge import Places, roots_of
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.running import CommandWatch
 from kova_ls.engine.session import Session
+from kova_ls.engine.workspace import is_below
 from kova_ls.errors import IllegalTransition, KovaError, RequestFailed, SettingsError
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Journal
@@ -108,9 +109,10 @@ class Engine:
     def touched(self, session: Session) -> None:
         """Note what a session is doing, for lists and for the next start."""
         summary = index.summary_of(session.state, session.created_at, session.updated_at)
-        index.write(session.folder, summary)
-        if self._index is not None:
-            self._index[session.id] = summary
+        if not session.is_deleted:
+            index.write(session.folder, summary)
+            if self._index is not None:
+                self._index[session.id] = summary
         self.on_change()
 
     @property
@@ -219,6 +221,11 @@ class Engine:
         """Say whether a folder can be trusted at all: the home folder and `/` cannot."""
         return workspace not in ("/", self.places.home)
 
+    def trusts(self, editor: Editor, workspace: str) -> bool:
+        """Say whether an editor's trust covers a folder: only what it has open, and below."""
+        is_open = any(is_below(workspace, folder) for folder in editor.folders)
+        return editor.trusted and is_open and self.may_trust(workspace)
+
     def editor_named(self, name: str | None) -> Editor | None:
         """Return an attached editor by name, for prompts that waited."""
         return next((editor for editor in self.editors if editor.name == name), None)
@@ -243,7 +250,7 @@ class Engine:
             )
         if not os.path.isdir(workspace):
             raise RequestFailed("noWorkspace", f"workspace: {workspace} is not a folder.")
-        trusted = editor.trusted and self.may_trust(workspace)
+        trusted = self.trusts(editor, workspace)
         if level is None:
             level = ApprovalLevel.WORKSPACE_WRITE if trusted else ApprovalLevel.ASK
         elif level is not ApprovalLevel.ASK and not trusted:
@@ -281,10 +288,10 @@ class Engine:
         Raises: RequestFailed (`sessionNotFound`), JournalCorrupt.
         """
         session = self._sessions.get(session_id)
-        if session is not None:
+        if session is not None and not session.is_deleted:
             return session
         path = self.sessions_dir / session_id / "journal.jsonl"
-        if not session_id.isalnum() or not path.is_file():
+        if session is not None or not session_id.isalnum() or not path.is_file():
             raise RequestFailed(
                 "sessionNotFound", f"There is no session {session_id!r}. List the sessions again."
             )
@@ -318,6 +325,8 @@ class Engine:
             folders = self.sessions_dir.iterdir() if self.sessions_dir.is_dir() else ()
             for folder in folders:
                 known = self._sessions.get(folder.name)
+                if known is not None and known.is_deleted:
+                    continue
                 if known is not None:
                     summary = index.summary_of(known.state, known.created_at, known.updated_at)
                 else:
@@ -326,15 +335,34 @@ class Engine:
                     self._index[summary.session_id] = summary
         return sorted(self._index.values(), key=lambda s: s.updated_at, reverse=True)
 
-    async def delete(self, session_id: str) -> None:
-        """Remove a session for good; a running turn is stopped first."""
+    def delete(self, session_id: str) -> asyncio.Task[None]:
+        """Remove a session for good, stopping its turn first: gone for everyone from now on.
+
+        Raises: RequestFailed (`sessionNotFound`); the work, RequestFailed (`diskFailed`).
+        """
         session = self.get(session_id)
-        await session.interrupt(None)
-        session.close()
-        del self._sessions[session_id]
+        session.is_deleted = True
         if self._index is not None:
             self._index.pop(session_id, None)
+        return self.spawn(self._delete(session), name=f"delete {session_id}")
+
+    async def _delete(self, session: Session) -> None:
+        with contextlib.suppress(KovaError):
+            if session.state.queue:
+                session.record(r.QueueUpdated(queue=()))
+        with contextlib.suppress(KovaError):
+            await session.interrupt(None)
+        session.leaving = True
+        async with session.review_lock:
+            with contextlib.suppress(KovaError):
+                await session.journal.sync()
+            session.close()
         await asyncio.to_thread(shutil.rmtree, session.folder, True)
+        del self._sessions[session.id]
+        if session.journal.path.exists():
+            raise RequestFailed(
+                "diskFailed", f"{session.folder} cannot be removed. Mend its rights and try again."
+            )
 
     def recover(self) -> list[Session]:
         """Go on with every turn that the last engine left open."""

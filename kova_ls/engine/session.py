@@ -9,11 +9,13 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from pydantic_core import PydanticSerializationError
 
 from kova_ls.engine import machine
 from kova_ls.engine.approvals import Waiter
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from kova_ls.engine.engine import Engine
 
 _log = logging.getLogger(__name__)
+_MAX_QUEUED = 64
+_MAX_QUEUED_CHARS = 1_000_000
 
 
 class Session:
@@ -62,6 +66,8 @@ class Session:
         """Approval or question id -> the turn that waits for it."""
         self.leaving = False
         """The engine ends: a cancelled turn is left as it is, to go on later."""
+        self.is_deleted = False
+        """It is being removed and is not there for anyone any more."""
         self.notices: list[str] = []
         """To be told when the running call has ended."""
         self.review_lock = asyncio.Lock()
@@ -137,6 +143,13 @@ class Session:
 
     def record(self, record: r.Record) -> Stored:
         """Judge, write, apply and tell a record. Raises: IllegalTransition, RequestFailed."""
+        try:
+            return self._record(record)
+        except PydanticSerializationError:
+            # A lone surrogate, which neither a file nor a model can be given.
+            return self._record(_well_formed(record))
+
+    def _record(self, record: r.Record) -> Stored:
         state = machine.fold(self.state if self.journal.seq else None, record)
 
         def apply() -> None:
@@ -241,6 +254,7 @@ class Session:
             self._say(input, prompt_id, editor)
             return self.state.turn_id, StartStatus.STEERED
         if when_busy is WhenBusy.QUEUE:
+            self._check_room(input)
             prompt = r.QueuedPrompt(
                 prompt_id=prompt_id,
                 turn_id=token_hex(8),
@@ -255,6 +269,17 @@ class Session:
             "A turn runs in this session. Queue the prompt, steer the turn, or wait for its end.",
             turnId=self.state.turn_id,
         )
+
+    def _check_room(self, input: tuple[InputPart, ...]) -> None:
+        # The whole queue is written with each change of it.
+        waiting = self.state.queue
+        size = sum(_size(queued.input) for queued in waiting) + _size(input)
+        if len(waiting) >= _MAX_QUEUED or (waiting and size > _MAX_QUEUED_CHARS):
+            raise RequestFailed(
+                "limitExceeded",
+                f"{len(waiting)} prompts wait in this session already. Let some be answered, "
+                "interrupt the turn, or steer it.",
+            )
 
     def steer(self, turn_id: str, input: tuple[InputPart, ...], editor: Editor | None) -> None:
         """Say something into the running turn. Raises: RequestFailed (`staleTurn`)."""
@@ -466,6 +491,29 @@ class Session:
     def close(self) -> None:
         """Give the file back."""
         self.journal.close()
+
+
+def _well_formed(record: r.Record) -> r.Record:
+    return type(record).model_validate(_replaced(record.model_dump()))
+
+
+def _replaced(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case list() | tuple():
+            return [_replaced(entry) for entry in cast(Sequence[Any], value)]
+        case dict():
+            entries = cast(dict[str, Any], value)
+            return {_replaced(key): _replaced(entry) for key, entry in entries.items()}
+        case _:
+            return value
+
+
+def _size(input: tuple[InputPart, ...]) -> int:
+    return sum(
+        len(getattr(part, "text", None) or getattr(part, "data", None) or "") for part in input
+    )
 
 
 def _title(input: tuple[InputPart, ...]) -> str:

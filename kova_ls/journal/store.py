@@ -210,8 +210,10 @@ class Journal:
         return end - self._starts[max(first, 1) - 1]
 
     def close(self) -> None:
-        """Give the file back."""
-        os.close(self._fd)
+        """Give the file back; what comes late fails and reaches no other file."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
 
 
 def _parse(line: bytes, expected_seq: int) -> Stored | None:

@@ -1,6 +1,8 @@
 """Requests about sessions."""
 
-from typing import TYPE_CHECKING
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
 
 from kova_ls.endpoint.handlers._table import acting, handles, session_of
 from kova_ls.endpoint.paging import events_page, items_page, snapshot
@@ -124,7 +126,13 @@ def session_cycle_level(endpoint: "EditorEndpoint", params: ps.SessionRef) -> Wi
 
 def _may_raise(endpoint: "EditorEndpoint", session: Session, level: ApprovalLevel) -> None:
     workspace = workspace_path(session)
-    trusted = endpoint.trusted and workspace is not None and endpoint.engine.may_trust(workspace)
+    if workspace is None or not endpoint.engine.may_trust(workspace):
+        trusted = False
+    else:
+        # Who trusts folders of another window's session may raise it where that window did.
+        trusted = endpoint.trusted and (
+            session.state.trusted or endpoint.engine.trusts(endpoint, workspace)
+        )
     if level is not ApprovalLevel.ASK and not trusted:
         raise not_trusted(level)
 
@@ -155,8 +163,22 @@ def session_archive(endpoint: "EditorEndpoint", params: ps.SessionArchiveParams)
 
 
 @handles("kova/session/delete")
-async def session_delete(endpoint: "EditorEndpoint", params: ps.SessionRef) -> WireModel:
+def session_delete(
+    endpoint: "EditorEndpoint", params: ps.SessionRef
+) -> Coroutine[Any, Any, WireModel]:
     """Remove a session, stopping it first."""
     acting(endpoint, params.session_id)
-    await endpoint.engine.delete(params.session_id)
+    endpoint.unfollow(params.session_id)
+    removal = endpoint.engine.delete(params.session_id)
+    return _removed(endpoint, params.session_id, removal)
+
+
+async def _removed(
+    endpoint: "EditorEndpoint", session_id: str, removal: "asyncio.Task[None]"
+) -> WireModel:
+    # Whoever asked may vanish or change their mind; what was begun is done.
+    await asyncio.shield(removal)
+    for other in endpoint.hub.endpoints:
+        if session_id in other.followed:
+            other.lose(session_id)
     return Empty()

@@ -59,7 +59,7 @@ def output_read(endpoint: "EditorEndpoint", params: pt.OutputReadParams) -> Wire
             file.seek(max(0, start - 3))
             before = file.read(start - max(0, start - 3))
             data = file.read(params.limit)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise RequestFailed(
             "outputGone", f"The output {params.output_ref!r} is not there (any more)."
         ) from error

@@ -1,5 +1,7 @@
 """Requests about sessions."""
 
+import asyncio
+
 import pytest
 
 from tests.support.stage import call, say
@@ -99,6 +101,64 @@ async def test_a_deleted_session_is_stopped_and_gone(desk):
     assert (await wire.result("kova/session/list", {}))["sessions"] == []
     error = await wire.error("kova/session/attach", {"sessionId": session})
     assert error["data"]["code"] == "sessionNotFound"
+
+
+async def test_a_deleted_session_starts_nothing_of_its_queue(desk, join):
+    stage, wire = await desk([call("bash", command="make")] * 3)
+    other = await join(wire, "other")
+    session = await wire.create()
+    await other.result("kova/session/attach", {"sessionId": session})
+    await wire.start(session)
+    await wire.event("turn.suspended")
+    await wire.start(session, "Next.", whenBusy="queue")
+    folder = stage.engine.get(session).folder
+    ref = {"sessionId": session}
+    prompt = {**ref, "input": [{"type": "text", "text": "More."}], "whenBusy": "queue"}
+    answers = await asyncio.gather(
+        wire.ask("kova/session/delete", ref),
+        other.ask("kova/session/delete", ref),
+        other.ask("kova/turn/start", prompt),
+    )
+    codes = [answer.get("error", {}).get("data", {}).get("code") for answer in answers]
+    assert codes == [None, "sessionNotFound", "sessionNotFound"]
+    assert not folder.exists()
+    assert (await wire.result("kova/session/list", {}))["sessions"] == []
+    assert stage.engine.loaded_sessions == []
+    assert [e["type"] for e in other.events].count("turn.started") == 1
+    assert other.events[-1]["type"] == "turn.completed"
+    await other.until(lambda message: message.get("method") == "kova/resyncRequired")
+
+
+async def test_an_editor_that_vanishes_stops_no_removal(desk, join):
+    stage, wire = await desk([call("bash", command="make")])
+    other = await join(wire, "other")
+    session = await wire.create()
+    await wire.start(session)
+    await wire.event("turn.suspended")
+    folder = stage.engine.get(session).folder
+    delete = {"id": 7, "method": "kova/session/delete", "params": {"sessionId": session}}
+    wire.send({"jsonrpc": "2.0", **delete})
+    wire.leave()
+    while folder.exists():
+        await asyncio.sleep(0.001)
+    assert (await other.result("kova/session/list", {}))["sessions"] == []
+
+
+async def test_trust_ends_at_the_folders_that_the_editor_has_open(desk):
+    stage, wire = await desk()
+    outside = stage.root / "outside"
+    outside.mkdir()
+    inside = stage.workspace / "part"
+    inside.mkdir()
+    for folder, level in ((inside, "workspace-write"), (outside, "ask")):
+        created = await wire.result("kova/session/create", {"workspace": folder.as_uri()})
+        assert created["level"] == level
+    raised = {"workspace": outside.as_uri(), "level": "auto"}
+    assert (await wire.error("kova/session/create", raised))["data"]["code"] == "notTrusted"
+    for method, more in (("configure", {"level": "auto"}), ("cycleLevel", {})):
+        params = {"sessionId": created["sessionId"], **more}
+        error = await wire.error(f"kova/session/{method}", params)
+        assert error["data"]["code"] == "notTrusted"
 
 
 @pytest.mark.parametrize("session", ["nope", "../..", "", "a/b", "é"])

@@ -49,6 +49,46 @@ async def test_a_busy_session_refuses_queues_or_is_steered(desk):
     assert said == [("Go.", False), ("Now.", True), ("More.", True), ("Then.", False)]
 
 
+async def test_a_queue_has_an_end(desk):
+    _, wire = await desk([call("bash", command="make")])
+    session = await wire.create()
+    await wire.start(session)
+    await wire.event("turn.suspended")
+    for number in range(64):
+        await wire.start(session, f"Then {number}.", whenBusy="queue")
+    params = {
+        "sessionId": session,
+        "input": [{"type": "text", "text": "More."}],
+        "whenBusy": "queue",
+    }
+    error = await wire.error("kova/turn/start", params)
+    assert error["data"]["code"] == "limitExceeded"
+    assert "64 prompts wait" in error["message"]
+
+
+async def test_a_queue_holds_one_long_prompt_but_not_two(desk):
+    _, wire = await desk([call("bash", command="make")])
+    session = await wire.create()
+    await wire.start(session)
+    await wire.event("turn.suspended")
+    long = "x" * 900_000
+    await wire.start(session, long, whenBusy="queue")
+    params = {
+        "sessionId": session,
+        "input": [{"type": "text", "text": long}],
+        "whenBusy": "queue",
+    }
+    assert (await wire.error("kova/turn/start", params))["data"]["code"] == "limitExceeded"
+
+
+async def test_half_a_character_is_replaced(desk):
+    _, wire = await desk([say("Done.", expect=["a\ufffdb"])])
+    session = await wire.create()
+    await wire.start(session, "a\ud800b")
+    ended = await wire.event("turn.completed")
+    assert ended["payload"]["stopReason"] == "done"
+
+
 async def test_a_turn_that_runs_no_more_is_stale(desk):
     _, wire = await desk([say("Done.")])
     session = await wire.create()
@@ -112,7 +152,9 @@ async def test_a_large_output_is_a_preview_and_a_whole(desk):
     assert text == "".join(f"{n}\n" for n in range(1, 30_001))
 
 
-@pytest.mark.parametrize("name", ["", "gone.txt", "../journal.jsonl", ".hidden", "/etc/passwd"])
+@pytest.mark.parametrize(
+    "name", ["", "gone.txt", "../journal.jsonl", ".hidden", "/etc/passwd", "a\0b"]
+)
 async def test_an_output_that_is_none_is_gone(desk, name):
     _, wire = await desk()
     session = await wire.create()
