@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 from pydantic import ValidationError
 
-from kova_ls.engine import adoption, machine
+from kova_ls.engine import adoption, machine, orphans
 from kova_ls.engine.approvals import (
     Waiter,
     brief,
@@ -76,7 +76,7 @@ class CallRun:
         """Take the call to its end; always leaves it ended unless cancelled."""
         found = self._open_item()
         if found is not None and found.status is ItemStatus.RUNNING:
-            self._complete(found, ItemStatus.INTERRUPTED, _UNKNOWN_OUTCOME, error="outcome unknown")
+            await self._end_interrupted(found)
             return
         try:
             tool, args = self._parse()
@@ -84,6 +84,14 @@ class CallRun:
             self._refuse(str(error), ItemStatus.ERROR)
             return
         await self._judge_and_run(tool, args)
+
+    async def _end_interrupted(self, item: ToolCallItem) -> None:
+        group = await orphans.end(self.session.folder, self.call.call_id)
+        result, error = _UNKNOWN_OUTCOME, "outcome unknown"
+        if group is not None:
+            result += f" What still ran of it (process {group}) was stopped."
+            error += f"; process {group} still ran and was stopped"
+        self._complete(item, ItemStatus.INTERRUPTED, result, error=error)
 
     def _open_item(self) -> ToolCallItem | None:
         for item in self.session.state.open_items:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
+from kova_ls.engine import orphans
 from kova_ls.engine.changes import wrote
 from kova_ls.engine.overlays import (
     SharedOverlays,
@@ -112,17 +113,21 @@ class CallContext:
             files.display,
         )
         with session.engine.commands.during(self.workspace.root, session.notices.append) as watched:
-            result = await run_command(
-                command,
-                shell=session.engine.settings.shell,
-                cwd=cwd,
-                env=self.shell_env,
-                timeout_s=timeout_s,
-                preview_bytes=preview_bytes,
-                new_output=lambda: self._new_output("output"),
-                on_output=self.emit,
-                on_stopped=stopped,
-            )
+            try:
+                result = await run_command(
+                    command,
+                    shell=session.engine.settings.shell,
+                    cwd=cwd,
+                    env=self.shell_env,
+                    timeout_s=timeout_s,
+                    preview_bytes=preview_bytes,
+                    new_output=lambda: self._new_output("output"),
+                    on_output=self.emit,
+                    on_stopped=stopped,
+                    on_started=lambda group: orphans.note(session.folder, self.call_id, group),
+                )
+            finally:
+                orphans.forget(session.folder, self.call_id)
             watched.group = result.background_group
         files.notes.extend(await after_command(self._overlays, before, files.display))
         return result

@@ -131,12 +131,14 @@ async def run_command(
     new_output: NewOutput,
     on_output: OnOutput | None = None,
     on_stopped: Callable[[CommandResult], None] | None = None,
+    on_started: Callable[[int], None] | None = None,
     grace_s: float = _GRACE_S,
 ) -> CommandResult:
     """Run a command line with both streams in one pipe and nothing to read.
 
     At the end of time, and when cancelled, the process group and its findable descendants get
     SIGTERM and after `grace_s` SIGKILL; a cancelled run tells `on_stopped` before it raises. A
+    `on_started` is told the process group at once. A
     background process that keeps the pipe does not delay the result; its pipe is read on and
     thrown away, so that it lives.
     Raises: ToolError when the shell cannot be started.
@@ -144,6 +146,8 @@ async def run_command(
     sink = _Sink(preview_bytes, new_output, on_output)
     started = time.monotonic()
     process, transport = await _start(command, shell, cwd, env, sink)
+    if on_started is not None:
+        on_started(process.pid)
     timed_out = False
     stopped: tuple[int, ...] = ()
 
@@ -429,17 +433,22 @@ async def _start(
 
 async def _end_group(process: asyncio.subprocess.Process, grace_s: float) -> tuple[int, ...]:
     """Stop the group and findable descendants; returns the ids of all that were stopped."""
-    group = process.pid
+    members = await end_group(process.pid, grace_s)
+    await process.wait()
+    return members
+
+
+async def end_group(group: int, grace_s: float = _GRACE_S) -> tuple[int, ...]:
+    """Stop a process group and findable descendants; returns the ids of all of them."""
     members = _members(group)
     try:
         _signal(group, members, signal.SIGTERM)
         waited = 0.0
-        while waited < grace_s and (process.returncode is None or _any_alive(group, members)):
+        while waited < grace_s and _any_alive(group, members):
             await asyncio.sleep(_POLL_S)
             waited += _POLL_S
     finally:
         _signal(group, members, signal.SIGKILL)
-    await process.wait()
     return members
 
 

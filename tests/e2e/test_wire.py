@@ -129,13 +129,14 @@ async def test_w04_what_ran_when_the_engine_died_is_not_run_again(places):
             for event in seen
             if event["type"] == "item.completed" and event["payload"]["item"]["kind"] == "toolCall"
         ]
-        assert [(item["status"], item["error"]) for item in calls] == [
-            ("interrupted", "outcome unknown")
-        ]
+        what = f"outcome unknown; process {group} still ran and was stopped"
+        assert [(item["status"], item["error"]) for item in calls] == [("interrupted", what)]
+        with pytest.raises(ProcessLookupError):
+            os.killpg(group, 0)
         assert seen[-1]["payload"]["stopReason"] == "done"
         assert ran.read_text().count("ran") == 1
     finally:
-        # Nobody can take the orphan along when its engine is killed outright.
+        # The next engine ends it; when the test fails before, nobody does.
         try:
             os.killpg(group, signal.SIGKILL)
         except ProcessLookupError:
