@@ -5,6 +5,7 @@ import type { PromptContext } from "./context";
 import type { Diffs } from "./diffs";
 import { waitingCards } from "./head";
 import { chosenPictures, findFiles, insertAtCursor, mentionOf, openLink } from "./gestures";
+import type { Keep } from "./keep";
 import { PAGE_COMMANDS } from "./messages";
 import type { Draft, FromPage, PageOptions, ToPage } from "./messages";
 import { dress, serve } from "./page";
@@ -12,7 +13,7 @@ import type { ActionHandlers } from "./page";
 import type { Event, InputPart } from "./protocol.gen";
 import type { Sessions } from "./sessions";
 
-const DRAFT = "kova.draft";
+const DRAFT = "draft";
 const EMPTY: Draft = { text: "", mentions: {} };
 /** Events that come together go to the page as one message: one frame of the screen. */
 const FRAME_MS = 16;
@@ -27,7 +28,7 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
 
   constructor(
     private readonly extensionUri: vscode.Uri,
-    private readonly state: vscode.Memento,
+    private readonly keep: Keep,
     private readonly engine: Engine,
     private readonly sessions: Sessions,
     private readonly context: PromptContext,
@@ -60,6 +61,7 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
         }
         this.drawBadge();
       }),
+      sessions.onTrouble((words) => this.say(words, true)),
       context.onDidChange((chips) => this.post({ type: "chips", chips })),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration("kova")) {
@@ -149,7 +151,7 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
         ...pictures.map(({ data, mimeType }) => ({ type: "image", data, mimeType }) as const),
       ];
       const { status } = await this.begin(input, whenBusy);
-      await this.state.update(DRAFT, EMPTY);
+      await this.keep.set(DRAFT, EMPTY);
       return { status, notices };
     },
     sendAgain: async ({ input }) => {
@@ -166,7 +168,7 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
     },
     interrupt: async ({ scope }) => ({ said: await this.stop(scope) }),
     saveDraft: async (draft) => {
-      await this.state.update(DRAFT, draft);
+      await this.keep.set(DRAFT, draft);
       return null;
     },
     findFiles: ({ query }) => findFiles(query),
@@ -246,7 +248,7 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
   private pageReady(): void {
     this.isPageReady = true;
     this.post({ type: "connection", connection: this.engine.connection });
-    this.post({ type: "draft", draft: this.state.get<Draft>(DRAFT) ?? EMPTY });
+    this.post({ type: "draft", draft: (this.keep.get(DRAFT) as Draft | undefined) ?? EMPTY });
     this.post({ type: "chips", chips: this.context.chips });
     void this.refresh();
     void this.sessions.showAgain().then(() => {

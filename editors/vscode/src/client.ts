@@ -9,6 +9,7 @@ import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { LanguageClient, RevealOutputChannelOn, State } from "vscode-languageclient/node";
 import type { Middleware } from "vscode-languageclient/node";
+import type { Keep } from "./keep";
 import type { Connection } from "./messages";
 import type {
   ApprovalLevel,
@@ -46,6 +47,7 @@ export class Engine implements vscode.Disposable {
 
   constructor(
     private readonly context: vscode.ExtensionContext,
+    private readonly keep: Keep,
     private readonly middleware: Middleware,
   ) {
     this.connection = this.stateOf("starting");
@@ -194,7 +196,7 @@ export class Engine implements vscode.Disposable {
     const { version } = this.context.extension.packageJSON as { version: string };
     return {
       versions: [PROTOCOL_VERSION],
-      client: { id: windowId(this.context), name: "VS Code", version },
+      client: { id: windowId(this.keep), name: "VS Code", version },
       trusted: vscode.workspace.isTrusted,
       capabilities: {
         events: { maxLatencyMs: MAX_LATENCY_MS },
@@ -227,13 +229,13 @@ export function surroundingsNow(): Surroundings {
 }
 
 /** The same after a reload of the window, another in every window. */
-function windowId(context: vscode.ExtensionContext): string {
-  const known = context.workspaceState.get<string>("windowId");
-  if (known) {
+function windowId(keep: Keep): string {
+  const known = keep.get("windowId");
+  if (typeof known === "string") {
     return known;
   }
   const made = randomUUID();
-  void context.workspaceState.update("windowId", made);
+  void keep.set("windowId", made);
   return made;
 }
 

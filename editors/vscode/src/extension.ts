@@ -7,6 +7,7 @@ import { PromptContext } from "./context";
 import { Diffs } from "./diffs";
 import { Documents } from "./documents";
 import { FixActions } from "./fix";
+import { Keep } from "./keep";
 import { Panels } from "./panels";
 import { Sessions } from "./sessions";
 import { Status } from "./status";
@@ -15,13 +16,14 @@ let running: Engine | undefined;
 
 export function activate(extension: vscode.ExtensionContext): void {
   const documents = new Documents();
-  const engine = new Engine(extension, documents.middleware());
+  const keep = new Keep(extension.storageUri?.fsPath);
+  const engine = new Engine(extension, keep, documents.middleware());
   running = engine;
   documents.serve(engine);
-  const sessions = new Sessions(engine, extension.workspaceState);
+  const sessions = new Sessions(engine, keep);
   const context = new PromptContext(engine, () => sessions.current?.sessionId);
   const diffs = new Diffs(engine);
-  const chat = new Chat(extension.extensionUri, extension.workspaceState, engine, sessions, context, diffs);
+  const chat = new Chat(extension.extensionUri, keep, engine, sessions, context, diffs);
   const panels = new Panels(extension.extensionUri, engine, sessions);
   const status = new Status(engine, sessions, async (sessionId) => {
     if (sessionId !== sessions.current?.sessionId) {

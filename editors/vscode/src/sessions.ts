@@ -7,10 +7,12 @@ import * as vscode from "vscode";
 import type { Engine } from "./client";
 import { advance, headOf } from "./head";
 import type { Head } from "./head";
+import type { Keep } from "./keep";
 import type { Choices } from "./messages";
+import { ErrorCodes } from "./protocol.gen";
 import type { Event, SessionSnapshot, SessionSummary } from "./protocol.gen";
 
-const CURRENT = "kova.session";
+const CURRENT = "session";
 
 export interface SessionEvent {
   readonly event: Event;
@@ -27,6 +29,9 @@ export class Sessions implements vscode.Disposable {
   private readonly headChanged = new vscode.EventEmitter<Head | undefined>();
   private readonly happened = new vscode.EventEmitter<SessionEvent>();
   private readonly replaced = new vscode.EventEmitter<SessionSnapshot | undefined>();
+  private readonly troubled = new vscode.EventEmitter<string>();
+  /** Something that was not asked for just now failed; says what to do. */
+  readonly onTrouble = this.troubled.event;
   /** The head on show is another or has changed. */
   readonly onDidChangeHead = this.headChanged.event;
   /** An event of any followed session. */
@@ -36,7 +41,7 @@ export class Sessions implements vscode.Disposable {
 
   constructor(
     private readonly engine: Engine,
-    private readonly state: vscode.Memento,
+    private readonly keep: Keep,
   ) {
     engine.hear("kova/event", (event) => this.take(event));
     engine.hear("kova/resyncRequired", ({ sessionId }) => void this.catchUp(sessionId));
@@ -168,19 +173,20 @@ export class Sessions implements vscode.Disposable {
     this.headChanged.dispose();
     this.happened.dispose();
     this.replaced.dispose();
+    this.troubled.dispose();
   }
 
   private async connected(): Promise<void> {
     await this.inOrder(async () => {
-      const known = this.currentId ?? this.state.get<string>(CURRENT);
+      const kept = this.keep.get(CURRENT);
+      const known = this.currentId ?? (typeof kept === "string" ? kept : undefined);
       const others = this.all.filter((head) => head.sessionId !== known && head.state !== "idle");
       this.heads.clear();
       if (known) {
         try {
           await this.attach(known);
         } catch (error) {
-          this.engine.log.warn(`the last conversation is gone: ${String(error)}`);
-          this.show(undefined);
+          this.cannotShow(known, error);
         }
       } else {
         this.show(undefined);
@@ -189,6 +195,21 @@ export class Sessions implements vscode.Disposable {
         await this.follow(sessionId).catch(() => undefined);
       }
     });
+  }
+
+  /** A conversation that is gone is forgotten; one that cannot be had now is there next time. */
+  private cannotShow(sessionId: string, error: unknown): void {
+    const words = error instanceof Error ? error.message : String(error);
+    this.engine.log.warn(`the conversation ${sessionId} cannot be shown: ${words}`);
+    const { code } = error as { code?: unknown };
+    if (code === ErrorCodes.sessionNotFound) {
+      this.show(undefined);
+    } else {
+      this.currentId = undefined;
+      this.replaced.fire(undefined);
+      this.headChanged.fire(undefined);
+      this.troubled.fire(words);
+    }
   }
 
   private async attach(sessionId: string): Promise<void> {
@@ -245,7 +266,7 @@ export class Sessions implements vscode.Disposable {
 
   private show(snapshot: SessionSnapshot | undefined): void {
     this.currentId = snapshot?.sessionId;
-    void this.state.update(CURRENT, this.currentId);
+    void this.keep.set(CURRENT, this.currentId);
     this.replaced.fire(snapshot);
     this.headChanged.fire(this.current);
   }

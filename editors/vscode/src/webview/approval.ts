@@ -1,6 +1,6 @@
 /** An approval card: what would happen, why it is asked, and the answers that are offered. */
 import type { Approval, FileChange, PlanSubject, Segment } from "../protocol.gen";
-import { changeHead, diffElement } from "./blocks";
+import { changeHead, coded, diffElement } from "./blocks";
 import type { Card } from "./cards";
 import { act, button, engine, h, markdownElement, nameOf, pageData, pathOf, t } from "./dom";
 import { reasonElements } from "./items";
@@ -141,7 +141,7 @@ export class ApprovalCard implements Card {
       shown.push(h("h4", {}, t("reasons")), ...reasonElements(reasons));
     }
     for (const notice of notices ?? []) {
-      shown.push(h("p", { class: "notice" }, notice));
+      shown.push(h("p", { class: "notice" }, ...coded(notice)));
     }
     if (rules?.length && decisions.includes("remember")) {
       shown.push(
@@ -213,7 +213,7 @@ export class ApprovalCard implements Card {
       return pressed;
     });
     if (this.approval.decisions.includes("deny") && this.approval.kind !== "plan") {
-      made.splice(1, 0, button(t("denyWithReason"), () => this.askWhy(), { class: "quiet" }));
+      made.push(button(t("denyWithReason"), () => this.askWhy(), { class: "quiet" }));
     }
     return made;
   }
@@ -298,7 +298,7 @@ function segmentElements(segments: readonly Segment[]): HTMLElement[] {
           { "data-known": segment.rule ? "yes" : "no" },
           h("code", {}, segment.text),
           " ",
-          h("span", { class: "why" }, segment.rule ? t("segmentRule", segment.rule) : (segment.reason ?? "")),
+          h("span", { class: "why" }, ...coded(segment.rule ? t("segmentRule", segment.rule) : (segment.reason ?? ""))),
         ),
       ),
     ),

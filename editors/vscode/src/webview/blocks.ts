@@ -76,13 +76,18 @@ export function changeHead(uri: string, change: "create" | "modify" | "delete", 
     "p",
     { class: "change-head", title: pathOf(uri) },
     h("span", { class: "verb" }, t(CHANGE_WORDS[change])),
-    " ",
     h("strong", {}, nameOf(uri)),
-    " ",
     h("span", { class: "added", "aria-label": t("linesAdded", added) }, `+${added}`),
-    " ",
     h("span", { class: "removed", "aria-label": t("linesRemoved", removed) }, `−${removed}`),
   );
+}
+
+/** A sentence of the engine, what stands between backquotes as code. */
+export function coded(sentence: string): (string | HTMLElement)[] {
+  return sentence
+    .split(/`([^`]+)`/)
+    .map((part, at) => (at % 2 === 1 ? h("code", {}, part) : part))
+    .filter((part) => part !== "");
 }
 
 export function linkElement(target: string, label: string): HTMLElement {

@@ -7,13 +7,7 @@ import type { Head } from "../head";
 import { PICTURE_TYPES, mentionText, mentioned } from "../mentions";
 import type { Chip, Draft, PageOptions, Picture } from "../messages";
 import { Completion } from "./completion";
-import { act, button, h, host, messageOf, nameOf, t } from "./dom";
-
-const SAVE_MS = 300;
-
-interface Kept {
-  readonly draft?: Draft;
-}
+import { act, button, h, messageOf, nameOf, t } from "./dom";
 
 export class Composer {
   readonly element: HTMLFormElement;
@@ -31,7 +25,6 @@ export class Composer {
   private isReady = false;
   private isSending = false;
   private lastPrompt = "";
-  private timer = 0;
 
   constructor(
     private options: PageOptions,
@@ -64,7 +57,7 @@ export class Composer {
       "form",
       { class: "composer" },
       this.queueList,
-      h("div", { class: "prompt" }, this.chipList, this.input, this.completion.element, h("div", { class: "actions" }, attach, bar, h("span", { class: "push" }), this.halt, this.other, this.send)),
+      h("div", { class: "prompt" }, this.chipList, this.input, this.completion.element, h("div", { class: "actions" }, attach, bar, h("span", { class: "go" }, this.halt, this.other, this.send))),
     );
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -76,10 +69,6 @@ export class Composer {
     this.input.addEventListener("paste", (event) => this.paste(event));
     this.element.addEventListener("dragover", (event) => event.preventDefault());
     this.element.addEventListener("drop", (event) => this.drop(event));
-    const kept = host.getState() as Kept | undefined;
-    if (kept?.draft) {
-      this.setDraft(kept.draft);
-    }
     this.refresh();
   }
 
@@ -204,7 +193,7 @@ export class Composer {
       event.preventDefault();
       event.stopPropagation();
       this.cycle();
-    } else if (event.key === "ArrowUp" && this.input.value === "" && this.lastPrompt) {
+    } else if (event.key === "ArrowUp" && !event.altKey && this.input.value === "" && this.lastPrompt) {
       event.preventDefault();
       this.input.value = this.lastPrompt;
       this.changed();
@@ -216,9 +205,7 @@ export class Composer {
     this.completion.refresh();
     this.input.setAttribute("aria-expanded", String(this.completion.isOpen));
     const draft: Draft = { text: this.input.value, mentions: this.mentions };
-    host.setState({ draft } satisfies Kept);
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => void act("saveDraft", draft).catch(this.complain), SAVE_MS);
+    act("saveDraft", draft).catch(this.complain);
   }
 
   /** Newer VS Code grows the field by itself. */

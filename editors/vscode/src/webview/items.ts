@@ -1,6 +1,6 @@
 /** What the transcript shows, one view for each kind of item. */
 import type { DeltaPayload, InputPart, Item, ItemStatus, Reason, ToolCallItem } from "../protocol.gen";
-import { blockElement, wholeOutput } from "./blocks";
+import { blockElement, coded, wholeOutput } from "./blocks";
 import { Joined } from "./deltas";
 import { h, markdownElement, nameOf, t } from "./dom";
 import { pieces } from "./scan";
@@ -306,6 +306,6 @@ export function verdictWord(decision: string): string {
 
 export function reasonElements(reasons: readonly Reason[]): HTMLElement[] {
   return reasons.length > 0
-    ? [h("ul", { class: "reasons" }, ...reasons.map((reason) => h("li", { title: reason.code }, reason.text)))]
+    ? [h("ul", { class: "reasons" }, ...reasons.map((reason) => h("li", { title: reason.code }, ...coded(reason.text))))]
     : [];
 }

@@ -1,0 +1,154 @@
+// Drive VS Code's workbench in a browser: one JSON request a line in, one answer a line out.
+//
+// A frame is named by the view that its page shows (`chat`, `loop`, …); without one, the workbench
+// itself is meant. Selectors are those of playwright. Nothing sleeps: everything waits for what is
+// seen.
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+const [, , playwrightFolder, executablePath] = process.argv;
+const { chromium } = await import(pathToFileURL(`${playwrightFolder}/index.mjs`).href);
+const PATIENCE_MS = 30_000;
+
+const browser = await chromium.launch({
+  executablePath,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+});
+let page;
+
+async function within(view) {
+  if (!view) {
+    return page;
+  }
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    for (const frame of page.frames()) {
+      const shown = await frame.evaluate(() => document.body?.dataset.kovaView).catch(() => undefined);
+      if (shown === view) {
+        return frame;
+      }
+    }
+    if (Date.now() > end) {
+      throw new Error(`no page of the view ${view}`);
+    }
+    await page.waitForTimeout(50);
+  }
+}
+
+/** The frame of a view is made anew when the window reloads: ask for it at every try. */
+async function at({ view, selector, nth = 0 }) {
+  return (await within(view)).locator(selector).nth(nth);
+}
+
+/** What the pages of the extension show, to tell with a failure. */
+async function shown() {
+  const texts = [];
+  for (const frame of page?.frames() ?? []) {
+    const text = await frame
+      .evaluate(() => document.body?.dataset.kovaView && document.body.innerText)
+      .catch(() => undefined);
+    if (text) {
+      texts.push(text);
+    }
+  }
+  return texts.join("\n---\n");
+}
+
+const operations = {
+  async open({ url, width = 1280, height = 800, scale = 1 }) {
+    await page?.context().close();
+    const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: scale });
+    page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.goto(url);
+    await page.locator(".monaco-workbench").waitFor();
+  },
+  async resize({ width, height }) {
+    await page.setViewportSize({ width, height });
+  },
+  /** Run a command of the palette; a contributed one appears some seconds after the workbench. */
+  async command({ title }) {
+    const box = page.locator(".quick-input-widget input");
+    const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: title }).first();
+    for (let tries = 0; ; tries += 1) {
+      await page.keyboard.press("F1");
+      await box.waitFor();
+      await box.fill(`>${title}`);
+      try {
+        await row.waitFor({ timeout: 1500 });
+        await page.keyboard.press("Enter");
+        return;
+      } catch (error) {
+        await page.keyboard.press("Escape");
+        if (tries > 20) {
+          throw error;
+        }
+      }
+    }
+  },
+  async press({ keys }) {
+    for (const key of keys) {
+      await page.keyboard.press(key);
+    }
+  },
+  async type({ text, delay = 0 }) {
+    await page.keyboard.type(text, { delay });
+  },
+  async wait({ state = "visible", ...where }) {
+    await (await at(where)).waitFor({ state });
+  },
+  /** Wait until an expression over the first match is true. */
+  async until({ test, ...where }) {
+    const end = Date.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        const locator = await at(where);
+        // eslint-disable-next-line no-new-func -- the test is the caller's own
+        if (await locator.evaluate(new Function("element", `return ${test}`), undefined, { timeout: 500 })) {
+          return;
+        }
+      } catch (error) {
+        if (Date.now() > end) {
+          throw error;
+        }
+      }
+      if (Date.now() > end) {
+        throw new Error(`never true: ${test}`);
+      }
+      await page.waitForTimeout(50);
+    }
+  },
+  async click(where) {
+    await (await at(where)).click();
+  },
+  async focus(where) {
+    await (await at(where)).focus();
+  },
+  async text(where) {
+    return (await at(where)).innerText();
+  },
+  async count({ view, selector }) {
+    return (await within(view)).locator(selector).count();
+  },
+  async evaluate({ view, expression }) {
+    return (await within(view)).evaluate(expression);
+  },
+  async screenshot({ path, clip }) {
+    await page.screenshot({ path, ...(clip ? { clip } : {}) });
+  },
+  async reload() {
+    await page.reload();
+    await page.locator(".monaco-workbench").waitFor();
+  },
+};
+
+console.log(JSON.stringify({ ready: true }));
+for await (const line of createInterface({ input: process.stdin })) {
+  const { operation, ...args } = JSON.parse(line);
+  try {
+    console.log(JSON.stringify({ result: (await operations[operation](args)) ?? null }));
+  } catch (error) {
+    console.log(JSON.stringify({ error: `${error?.message ?? error}\n${await shown()}` }));
+  }
+}
+await browser.close();
