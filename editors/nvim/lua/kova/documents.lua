@@ -109,13 +109,30 @@ local function state(_, params)
   return { documents = documents }
 end
 
+--- Text after the last line, said as text at its end: Neovim would add an empty line to it.
+---@param edits table[]
+---@param buf integer
+---@param encoding string
+local function within(edits, buf, encoding)
+  local count = vim.api.nvim_buf_line_count(buf)
+  local line = vim.api.nvim_buf_get_lines(buf, -2, -1, true)[1]
+  local units = encoding == "utf-8" and #line or encoding == "utf-32" and text.chars(line) or text.utf16(line, #line)
+  local stop = { line = count - 1, character = units }
+  return vim.tbl_map(function(edit)
+    if edit.range.start.line < count then
+      return edit
+    end
+    return { range = { start = stop, ["end"] = stop }, newText = "\n" .. edit.newText:gsub("\r?\n$", "") }
+  end, edits)
+end
+
 ---@param edits table[]
 ---@param buf integer
 local function apply(edits, buf)
   local encoding = client() and client().offset_encoding or "utf-16"
   -- Setting 'undolevels' closes the undo step: typing before and after stays apart.
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
-  local ok, problem = pcall(vim.lsp.util.apply_text_edits, edits, buf, encoding)
+  local ok, problem = pcall(vim.lsp.util.apply_text_edits, within(edits, buf, encoding), buf, encoding)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
   return ok, problem
 end
@@ -207,7 +224,7 @@ end
 
 ---@param buf integer
 ---@return table[]
-local function diagnostics_of(buf)
+function M.diagnostics_of(buf)
   local found = {}
   local function position(lnum, col)
     local line = vim.api.nvim_buf_get_lines(buf, lnum, lnum + 1, false)[1] or ""
@@ -271,7 +288,7 @@ local function diagnostics(_, params)
     local uri = vim.uri_from_bufnr(buf)
     local wanted = asked and vim.tbl_contains(params.uris, uri)
     if wanted or (not asked and client_id and vim.lsp.buf_is_attached(buf, client_id)) then
-      local list = diagnostics_of(buf)
+      local list = M.diagnostics_of(buf)
       if wanted or #list > 0 then
         table.insert(found, { uri = uri, version = version_of(buf), diagnostics = list })
       end
