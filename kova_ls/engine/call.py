@@ -86,11 +86,11 @@ class CallRun:
         await self._judge_and_run(tool, args)
 
     async def _end_interrupted(self, item: ToolCallItem) -> None:
-        group = await orphans.end(self.session.folder, self.call.call_id)
         result, error = _UNKNOWN_OUTCOME, "outcome unknown"
-        if group is not None:
-            result += f" What still ran of it (process {group}) was stopped."
-            error += f"; process {group} still ran and was stopped"
+        if groups := await orphans.end(self.call.call_id):
+            names = ", ".join(map(str, groups))
+            result += f" What still ran of it (process {names}) was stopped."
+            error += f"; process {names} still ran and was stopped"
         self._complete(item, ItemStatus.INTERRUPTED, result, error=error)
 
     def _open_item(self) -> ToolCallItem | None:

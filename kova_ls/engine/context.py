@@ -113,21 +113,17 @@ class CallContext:
             files.display,
         )
         with session.engine.commands.during(self.workspace.root, session.notices.append) as watched:
-            try:
-                result = await run_command(
-                    command,
-                    shell=session.engine.settings.shell,
-                    cwd=cwd,
-                    env=self.shell_env,
-                    timeout_s=timeout_s,
-                    preview_bytes=preview_bytes,
-                    new_output=lambda: self._new_output("output"),
-                    on_output=self.emit,
-                    on_stopped=stopped,
-                    on_started=lambda group: orphans.note(session.folder, self.call_id, group),
-                )
-            finally:
-                orphans.forget(session.folder, self.call_id)
+            result = await run_command(
+                command,
+                shell=session.engine.settings.shell,
+                cwd=cwd,
+                env=orphans.marked(self.shell_env, self.call_id),
+                timeout_s=timeout_s,
+                preview_bytes=preview_bytes,
+                new_output=lambda: self._new_output("output"),
+                on_output=self.emit,
+                on_stopped=stopped,
+            )
             watched.group = result.background_group
         files.notes.extend(await after_command(self._overlays, before, files.display))
         return result

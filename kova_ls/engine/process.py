@@ -131,14 +131,12 @@ async def run_command(
     new_output: NewOutput,
     on_output: OnOutput | None = None,
     on_stopped: Callable[[CommandResult], None] | None = None,
-    on_started: Callable[[int], None] | None = None,
     grace_s: float = _GRACE_S,
 ) -> CommandResult:
     """Run a command line with both streams in one pipe and nothing to read.
 
     At the end of time, and when cancelled, the process group and its findable descendants get
     SIGTERM and after `grace_s` SIGKILL; a cancelled run tells `on_stopped` before it raises. A
-    `on_started` is told the process group at once. A
     background process that keeps the pipe does not delay the result; its pipe is read on and
     thrown away, so that it lives.
     Raises: ToolError when the shell cannot be started.
@@ -146,8 +144,6 @@ async def run_command(
     sink = _Sink(preview_bytes, new_output, on_output)
     started = time.monotonic()
     process, transport = await _start(command, shell, cwd, env, sink)
-    if on_started is not None:
-        on_started(process.pid)
     timed_out = False
     stopped: tuple[int, ...] = ()
 

@@ -121,15 +121,26 @@ class CommandWatch:
 
 
 def _children() -> set[int]:
-    """Return this process's living children; none where the system does not tell."""
+    """Return this process's living children; none where the system does not tell.
+
+    Adopted ones that have died are buried, since nobody else waits for them. A child of our own
+    leads its group, or is in ours, and whoever started it waits for it.
+    """
     if sys.platform != "linux":
         return set()
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
         return set()
-    own = os.getpid()
-    return {pid for pid, parent, _ in _living() if parent == own}
+    own, own_group = os.getpid(), os.getpgrp()
+    found: set[int] = set()
+    for pid, parent, group, is_alive in _processes():
+        if parent == own and is_alive:
+            found.add(pid)
+        elif parent == own and group not in (pid, own_group):
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+    return found
 
 
 def _is_group(group: int | None) -> bool:
@@ -141,15 +152,15 @@ def _is_group(group: int | None) -> bool:
         return False
     if group is None or sys.platform != "linux":
         return group is not None
-    return any(found == group for _, _, found in _living())  # the dead keep a group until reaped
+    # The dead keep a group until they are buried.
+    return any(found == group for _, _, found, is_alive in _processes() if is_alive)
 
 
-def _living() -> Iterator[tuple[int, int, int]]:
-    """Yield process, parent and group of everything that is alive, zombies left out."""
+def _processes() -> Iterator[tuple[int, int, int, bool]]:
+    """Yield process, parent and group of everything, and whether it is alive."""
     for name in os.listdir("/proc"):
         if name.isdigit():
             with suppress(OSError):
                 with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
                     fields = file.read().rpartition(")")[2].split()
-                if fields[0] not in "ZX":
-                    yield int(name), int(fields[1]), int(fields[2])
+                yield int(name), int(fields[1]), int(fields[2]), fields[0] not in "ZX"

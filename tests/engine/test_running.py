@@ -150,3 +150,21 @@ def test_a_group_of_the_dead_is_not_waited_for(desk):
     desk.user.write_text('{"allow": ["git status *"]}')
     assert desk.allowed() == ["git status *"]
     process.wait()
+
+
+@linux
+def test_the_dead_that_were_adopted_are_buried(desk):
+    """Adopted: a member of a group that another leads; our own are left to who started them."""
+    with (
+        subprocess.Popen(["cat"], stdin=subprocess.PIPE, process_group=0) as leader,
+        subprocess.Popen(["true"], process_group=leader.pid) as adopted,
+        subprocess.Popen(["true"], process_group=0) as own,
+    ):
+        for process in (adopted, own):
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        with desk.during():
+            pass
+        with pytest.raises(ChildProcessError):
+            os.waitid(os.P_PID, adopted.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        assert os.waitid(os.P_PID, own.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        leader.stdin.close()
