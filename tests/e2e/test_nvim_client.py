@@ -297,6 +297,33 @@ async def test_a_card_takes_no_key_before_its_time(tmp_path: Path, workspace: Pa
         assert not await nvim.lua("return require('kova.cards').is_armed()")
 
 
+async def test_a_word_is_no_answer_by_its_second_letter(tmp_path: Path, workspace: Path) -> None:
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await begin(nvim, engine)
+        await nvim.input("<Esc>")
+        engine.approve("p1", **ONE_CARD)
+        await nvim.wait("o allow once")
+        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.input("no")
+        await nvim.input(":echo 'typed'<CR>")
+        await nvim.wait("typed")
+        assert engine.count("kova/approval/respond") == 0
+        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.input("o")
+        assert (await engine.wait_for("kova/approval/respond"))["decision"] == "once"
+
+
+async def test_the_least_room_still_shows_the_state_and_the_level(
+    tmp_path: Path, workspace: Path
+) -> None:
+    async with editor(tmp_path, workspace, width=60) as (nvim, engine):
+        await begin(nvim, engine)
+        await nvim.wait("● running · workspace-wr")
+        await nvim.wait("<C-s> queues")
+        await nvim.input("<Esc>")
+        await nvim.wait("<CR> queues")
+
+
 async def test_a_card_is_armed_after_its_pause(tmp_path: Path, workspace: Path) -> None:
     async with editor(tmp_path, workspace) as (nvim, engine):
         await begin(nvim, engine)
@@ -395,7 +422,8 @@ async def test_a_long_card_says_how_much_is_below(tmp_path: Path, workspace: Pat
         await nvim.input("<Esc>")
         diff = "".join(f"+line {n}\n" for n in range(100))
         change = {"uri": (workspace / "new.py").as_uri(), "change": "create", "diff": diff}
-        engine.approve("p1", title="Write new.py", subject={"type": "edit", "files": [change]})
+        title = "Write " + "long/" * 30 + "new.py"
+        engine.approve("p1", title=title, subject={"type": "edit", "files": [change]})
         await nvim.wait("of 101 ▼")
         await nvim.input("G")
         await nvim.wait("line 99")

@@ -97,7 +97,15 @@ function subjects.command(page, s)
   end
   page:add("in " .. text.path(s.cwd or "", nil), "KovaCardDim")
   local segments = s.segments or {}
-  if #segments > 0 then
+  if #segments == 1 and segments[1].text == s.command then
+    local segment = segments[1]
+    page:gap()
+    if segment.rule then
+      page:add("✓ rule: " .. text.line(segment.rule), "KovaOk")
+    else
+      page:add("? " .. text.line(segment.reason or "no rule matches it"), "KovaWaiting")
+    end
+  elseif #segments > 0 then
     page:heading(#segments == 1 and "It is made of one command" or ("It is made of %d commands"):format(#segments))
     for i, segment in ipairs(segments) do
       local head = ("%d  "):format(i)

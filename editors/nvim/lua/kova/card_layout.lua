@@ -89,6 +89,7 @@ function M.footer(keys, focused, armed, sent, width)
       chunk[1] = chunk[1]:gsub("^ (.-) $", " %1"):gsub("allow once", "once"):gsub("deny and say why", "deny…")
         :gsub("reject and leave plan mode", "reject+exit"):gsub("open hidden lines", "open")
     end
+    table.insert(chunks, { " ", "NormalFloat" })
   end
   return chunks
 end

@@ -166,18 +166,25 @@ end
 M.leave = leave
 
 --- Every plain key means nothing here unless it is one of the card's: an edit command must not
---- raise an error under someone who types ahead, and it restarts the wait.
+--- raise an error under someone who types ahead, and it restarts the wait: who types "no" must not
+--- have allowed anything by the "o".
 local function map_keys(card, keys)
   unmap()
   local function map(key, run)
     vim.keymap.set("n", key, run, { buffer = buf, nowait = true, silent = true })
     table.insert(mapped, key)
   end
-  for _, inert in ipairs({ "a", "c", "d", "i", "o", "p", "r", "s", "u", "x", "A", "C", "D", "I", "O", "P", "R", "S", "X", "<CR>", "<Space>" }) do
-    map(inert, function()
-      if not armed then
-        disarm()
-      end
+  local function wait_anew()
+    disarm()
+    show()
+  end
+  for inert in ("a c d f i m o p q r s t u v x y A C D I J O P R S U X Y <CR> <Space>"):gmatch("%S+") do
+    map(inert, wait_anew)
+  end
+  for _, search in ipairs({ "n", "N" }) do
+    map(search, function()
+      pcall(vim.cmd.normal, { search, bang = true })
+      wait_anew()
     end)
   end
   for _, key in ipairs(keys) do
@@ -219,6 +226,12 @@ local function buffer()
 end
 
 local shown_card ---@type kova.Card?
+local head_end = " "
+
+--- The title of the card in front, cut so that what is behind it keeps its place in the border.
+local function head_of(room)
+  return " " .. text.line(M.title() or "", math.max(room - vim.fn.strdisplaywidth(head_end) - 1, 6)) .. head_end
+end
 
 --- Draw the first card; open, resize or close the float as needed.
 ---@param focus boolean? go into it
@@ -252,7 +265,8 @@ function show(focus)
     })
   end
   local more = #queue > 1 and (" (1 of %d)"):format(#queue) or ""
-  local title = " " .. text.line((M.title() or ""), math.max(place.width - 12, 10)) .. more .. " "
+  head_end = more .. " "
+  local title = head_of(place.width - 2)
   local most = place.most
   place.most = nil
   local options = vim.tbl_extend("force", place, {
@@ -315,9 +329,8 @@ function M.show_position()
   if last < total or first > 1 then
     hint = (" lines %d-%d of %d%s "):format(first, last, total, last < total and " ▼" or "")
   end
-  local options = vim.api.nvim_win_get_config(win)
-  local title = options.title or {}
-  local head = type(title) == "table" and title[1] or { tostring(title), "KovaCardTitle" }
+  local room = vim.api.nvim_win_get_width(win) - vim.fn.strdisplaywidth(hint)
+  local head = { head_of(room), "KovaCardTitle" }
   vim.api.nvim_win_set_config(win, { title = hint ~= "" and { head, { hint, "KovaCardBorderWaiting" } } or { head }, title_pos = "left" })
 end
 

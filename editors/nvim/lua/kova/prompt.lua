@@ -88,13 +88,15 @@ function M.hint()
   end
   if M.text() == "" and vim.api.nvim_buf_line_count(prompt) == 1 then
     local keys = config.get().keys
-    local hint = ("ask something; %s sends, @ mentions a file"):format(keys.send[1] or ":Kova send")
+    local typing = vim.api.nvim_get_mode().mode:sub(1, 1) == "i"
+    local send = (typing and keys.send_insert or keys.send)[1] or ":Kova send"
+    local hint = ("ask something; %s sends, @ mentions a file"):format(send)
     local s = session.current
     if cards.count() > 0 then
       hint = ("%s goes to the card that waits"):format(keys.card[1] or ":Kova card")
     elseif s and s.state ~= "idle" then
       hint = ("%s queues, %s steers, %s stops"):format(
-        keys.send[1] or ":Kova send",
+        send,
         keys.steer[1] or ":Kova steer",
         keys.stop[1] or ":Kova stop"
       )
@@ -306,6 +308,11 @@ function M.buffer()
         mentions.offer()
       end
     end,
+  })
+  vim.api.nvim_create_autocmd({ "InsertEnter", "InsertLeave" }, {
+    group = group,
+    buffer = buf,
+    callback = vim.schedule_wrap(M.hint), -- it names the key of the mode
   })
   vim.api.nvim_create_autocmd({ "BufEnter", "BufLeave" }, {
     group = group,

@@ -69,12 +69,16 @@ local function segments()
   local model = s and s.model or session.draft.model
   local out = {
     { text = icon .. " " .. word, hl = hl, rank = 0 },
-    { text = text.line(mode, 20), hl = "KovaMode", rank = 1 },
-    { text = text.line(level, 20), hl = LEVEL_HL[level] or "KovaLevelAuto", rank = 1 },
+    { text = text.line(mode, 20), hl = "KovaMode", rank = mode == "agent" and 1 or 0 },
+    { text = text.line(level, 20), hl = LEVEL_HL[level] or "KovaLevelAuto", rank = 0 },
   }
   local used = context()
   if used then
     table.insert(out, { text = used, hl = "KovaBar", rank = 3 })
+  end
+  local cost = s and s.usage and s.usage.cost
+  if type(cost) == "number" then
+    table.insert(out, { text = ("$%%.%df"):format(cost < 1 and 3 or 2):format(cost), hl = "KovaBar", rank = 4 })
   end
   if s and #s.queue > 0 then
     table.insert(out, { text = ("%d queued"):format(#s.queue), hl = "KovaBar", rank = 4 })
@@ -100,13 +104,18 @@ local function fitting(width)
     end
     return cells
   end
-  for rank = 4, 2, -1 do
+  for rank = 4, 1, -1 do
     if total() <= width then
       break
     end
     all = vim.tbl_filter(function(segment)
       return segment.rank < rank
     end, all)
+  end
+  local over = total() - width
+  if over > 0 then -- cut by the window it would lose its beginning, the state
+    local last = all[#all]
+    last.text = text.line(last.text, math.max(vim.fn.strdisplaywidth(last.text) - over, 4))
   end
   return all
 end
