@@ -129,8 +129,13 @@ class Person:
                 key = self.keys.key()
                 if not key:
                     raise HungUp
-                if self.console.clock() >= armed_at:
-                    decision = decision_of(card, key)
+                meant = decision_of(card, key)
+                now = self.console.clock()
+                if meant is None:
+                    # Who types "no" has not allowed it by the "o".
+                    armed_at = now + ARMING_S
+                elif now >= armed_at:
+                    decision = meant
         self.console.say(decision)
         params: Message = {"approvalId": card.approval_id, "decision": decision}
         asks_for = {"revise": "What should change?"}.get(decision)

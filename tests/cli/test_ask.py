@@ -42,6 +42,11 @@ def test_keys_count_only_after_a_moment(person, approval_json):
     assert answer(Approval.model_validate(approval_json()))["decision"] == "remember"
 
 
+def test_a_word_is_no_answer_by_its_second_letter(person, approval_json):
+    _, answer = person("n", "o", "d", "d", "d", step_s=0.12)
+    assert answer(Approval.model_validate(approval_json()))["decision"] == "deny"
+
+
 def test_a_denial_may_say_why(person, approval_json):
     _, answer = person("w", "use the other branch\n")
     assert answer(Approval.model_validate(approval_json())) == {
