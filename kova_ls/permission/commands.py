@@ -9,6 +9,7 @@ from kova_ls.permission.effects import RunCommand
 from kova_ls.permission.facts import Facts
 from kova_ls.permission.protected import sensitive_word
 from kova_ls.permission.rules import load, match_line, match_part
+from kova_ls.permission.searches import search_pattern
 from kova_ls.permission.shell import DIFFERS, Part, analyse, is_confirmed
 from kova_ls.values import Reason, Segment
 
@@ -90,9 +91,11 @@ def _guard(part: Part, effect: RunCommand, facts: Facts) -> Reason | None:
         return Reason(
             code="git_dir", text="The git directory that git would use is not the workspace's own."
         )
-    for value, key in zip(part.values[1:], part.keys[1:], strict=True):
+    for at, (value, key) in enumerate(zip(part.values, part.keys, strict=True)):
+        if not at:
+            continue
         reason = sensitive_word(value, facts, effect.cwd, expands=key is not value)
-        if reason is not None:
+        if reason is not None and at != search_pattern(part.name, part.keys):
             return reason
     return None
 

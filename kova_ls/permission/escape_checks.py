@@ -8,7 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from kova_ls.permission.escape_words import CHECKS
+from kova_ls.permission.escape_words_tools import TOOL_CHECKS
 from kova_ls.permission.escapes import ESCAPES, Escape
+from kova_ls.permission.escapes_builds import BUILD_ESCAPES
+from kova_ls.permission.escapes_services import SERVICE_ESCAPES
 from kova_ls.permission.escapes_tools import TOOL_ESCAPES
 from kova_ls.permission.lexer import BRACE, DOLLAR, GLOB, GLOB_FIRST, Word
 from kova_ls.permission.programs import program_name
@@ -146,14 +149,31 @@ def _is_glued(given: str, options: _Options) -> bool:
     return mark is not None and (given[2].isupper() or mark != "") and _counts(mark, given[3:])
 
 
+_RUNS_LATER = re.compile(
+    r"(^|/)\.(git|husky|vscode|idea|kova|cargo|env|npmrc|yarnrc|pre-commit|circleci)", re.IGNORECASE
+)
+"""Files of the workspace that other programs run or obey."""
+
+
 def _counts(mark: str, argument: str) -> bool:
     """Tell whether an option asks, given the mark behind it in the table and its value."""
     if mark == "@":
         pieces = re.split(r"[:=,]", argument)
-        return any(piece.startswith(("/", "~")) or ".." in piece for piece in pieces)
+        return any(
+            piece.startswith(("/", "~")) or ".." in piece or _RUNS_LATER.search(piece)
+            for piece in pieces
+        )
     if mark == "%":
         return any(char in argument for char in "/.~") and not argument.startswith("-")
+    if mark == "^":
+        return not argument.startswith("no:") or "," in argument
+    if mark == "+":
+        return bool(argument) and not argument.startswith("-")
     return True
+
+
+_CAMEL = re.compile(r"(?<=[a-z])[A-Z]")
+"""Programs that have options such as `--globalSetup` take `--global-setup` as well."""
 
 
 def _compile(entry: Escape) -> _Options:
@@ -164,7 +184,7 @@ def _compile(entry: Escape) -> _Options:
     operands: set[str] = set()
     any_operand = False
     for option in entry.options.split():
-        mark = option[-1] if option[-1] in "@%*" else ""
+        mark = option[-1] if option[-1] in "@%^+*" else ""
         name = option[: len(option) - len(mark)]
         if option == "*":
             any_operand = True
@@ -174,6 +194,7 @@ def _compile(entry: Escape) -> _Options:
                 stems.append(name[1:])
         elif name.startswith("--"):
             longs[name] = mark
+            longs[_CAMEL.sub(lambda match: f"-{match[0].lower()}", name)] = mark
         elif name.startswith("-") and len(name) == 2:
             shorts[name[1]] = mark
         elif name.startswith("-"):
@@ -194,6 +215,7 @@ def _compile(entry: Escape) -> _Options:
     )
 
 
+_CHECKS = CHECKS | TOOL_CHECKS
 _SubOptions = dict[str, tuple[_Options, ...]]
 
 
@@ -202,7 +224,7 @@ def _tables() -> (
 ):
     own: dict[str, list[_Options]] = {}
     subs: dict[str, dict[str, list[_Options]]] = {}
-    for entry in ESCAPES + TOOL_ESCAPES:
+    for entry in ESCAPES + TOOL_ESCAPES + BUILD_ESCAPES + SERVICE_ESCAPES:
         options = _compile(entry)
         for name in entry.programs.split():
             program, _, sub = name.partition(":")
@@ -213,7 +235,7 @@ def _tables() -> (
             else:
                 own.setdefault(program, []).append(options)
     return {
-        name: (tuple(options), _with_subs(name, subs.get(name, {}), CHECKS.get(name)))
+        name: (tuple(options), _with_subs(name, subs.get(name, {}), _CHECKS.get(name)))
         for name, options in own.items()
     }
 

@@ -315,93 +315,47 @@ def _check_client(values: Sequence[str]) -> str | None:
     return None
 
 
-_MAKE_VALUE = re.compile(r"\d*|yes|no|true|false|on|off|y|n")
-
-
-def _check_make(values: Sequence[str]) -> str | None:
-    for value in values:
-        name, has_value, rest = value.partition("=")
-        if value.startswith("-"):
-            continue
-        if has_value and not (
-            re.fullmatch(r"[A-Z][A-Z0-9_]*", name) and _MAKE_VALUE.fullmatch(rest)
-        ):
-            return f"`make {name}=` may name a program to run."
-    return None
-
-
-_SHELL_LINK = re.compile(r"extld|linkmode|buildmode|-r\b|-I\b|-o\b|plugin", re.IGNORECASE)
-
-
-def _check_go(values: Sequence[str]) -> str | None:
-    for at, value in enumerate(values):
-        bare = value.lstrip("-")
-        if bare.split("=", 1)[0] in ("ldflags", "gcflags", "asmflags") and value.startswith("-"):
-            given = bare.partition("=")[2] or (values[at + 1] if at + 1 < len(values) else "")
-            if _SHELL_LINK.search(given):
-                return "The flags given to the linker may run a program."
-        if at and values[0] == "run" and "@" in value:
-            return "`go run` with a version fetches a program and runs it."
-    return None
-
-
-_GIT_CONFIG_READS = frozenset(
-    "--get --get-all --get-regexp --get-urlmatch --list -l --get-color --get-colorbool get list"
-    " --show-origin --show-scope --global --local --system --worktree --name-only -z --null --bool"
-    " --int --path --includes --no-includes --type --default --all".split()
-)
-
-
-_GIT_ADDRESSES = frozenset(
-    "fetch pull push clone ls-remote remote submodule archive fetch-pack send-pack".split()
-)
-_GIT_HELPER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::")
-
-
-def _check_git(values: Sequence[str]) -> str | None:
-    if not values:
+def _check_unzip(values: Sequence[str]) -> str | None:
+    first = values[0] if values else "-v"
+    if re.fullmatch(r"-[qC]*[lptvZ][qC0-9smt]*", first) and not any(
+        value.startswith("-") for value in values[1:]
+    ):
         return None
-    if values[0] in _GIT_ADDRESSES and any(_GIT_HELPER.match(value) for value in values):
-        return "A git address with `::` runs a helper program."
-    if values[0] == "config":
-        operands = [value for value in values[1:] if not value.startswith("-")]
-        options = [value for value in values[1:] if value.startswith("-")]
-        if len(operands) == 1 and "." in operands[0] and _GIT_CONFIG_READS.issuperset(options):
-            return None
-        reads = {
-            "--get",
-            "--get-all",
-            "--get-regexp",
-            "--get-urlmatch",
-            "--list",
-            "-l",
-            "get",
-            "list",
-        }
-        if not reads.intersection(values[1:]):
-            return "`git config` changes what git runs later."
-        for value in values[1:]:
-            if value.startswith("-") and value.split("=")[0] not in _GIT_CONFIG_READS:
-                return f"`git config {value}` is not a plain reading option."
-        if values[1] in ("set", "unset", "edit", "rename-section", "remove-section"):
-            return "`git config` changes what git runs later."
+    return "`unzip` writes whatever the archive names."
+
+
+def _check_patch(values: Sequence[str]) -> str | None:
+    if "--dry-run" in values or values[:1] == ["--version"]:
+        return None
+    return "`patch` writes whatever the patch names, and runs `ed` for some."
+
+
+def _check_zip(values: Sequence[str]) -> str | None:
+    if any(re.match(r"-[^-]*l[fa]", value) for value in values):
+        return "`zip -lf` writes another file."
     return None
 
 
-_MAVEN_PROPERTY = re.compile(
-    r"-D(skipTests|skipITs|maven\.test\.skip|failIfNoTests|test|it\.test|checkstyle\.skip|spotless\.check"
-    r"\.skip|surefire\.failIfNoSpecifiedTests|maven\.javadoc\.skip)(=[\w.#*,+$-]*)?\Z"
-)
+def _check_split(values: Sequence[str]) -> str | None:
+    if any(value.startswith("--add") for value in values):
+        return "`split` with a suffix writes files of any name."
+    if any(
+        value.startswith(("/", "~")) or ".." in value or "/." in value or value[:1] == "."
+        for value in [value for value in values if not value.startswith("-")][1:]
+    ):
+        return "`split` writes elsewhere."
+    return None
 
 
-def _check_maven(values: Sequence[str]) -> str | None:
-    for at, value in enumerate(values):
-        if value in ("-D", "--define") and at + 1 < len(values):
-            value = f"-D{values[at + 1]}"
-        if value.startswith("-D") and not _MAVEN_PROPERTY.match(value):
-            return f"`mvn {value.split('=')[0]}` may name a program or agent to run."
-        if "antrun" in value or "exec-maven" in value or "groovy" in value:
-            return f"The goal {value!r} runs a program."
+def _check_date(values: Sequence[str]) -> str | None:
+    is_value = False
+    for value in values:
+        if value.startswith("-"):
+            is_value = value in ("-d", "-r", "-f", "-v", "--date", "--reference", "--file", "-ud")
+        elif not is_value and not value.startswith("+"):
+            return "`date` with a number sets the machine's clock."
+        else:
+            is_value = False
     return None
 
 
@@ -425,11 +379,10 @@ CHECKS: dict[str, Callable[[Sequence[str]], str | None]] = {
     "psql": _check_client,
     "mysql": _check_client,
     "mariadb": _check_client,
-    "make": _check_make,
-    "gmake": _check_make,
-    "go": _check_go,
-    "git": _check_git,
-    "mvn": _check_maven,
-    "mvnw": _check_maven,
-    "mvnd": _check_maven,
+    "unzip": _check_unzip,
+    "patch": _check_patch,
+    "zip": _check_zip,
+    "split": _check_split,
+    "csplit": _check_split,
+    "date": _check_date,
 }

@@ -16,7 +16,8 @@ class Escape(NamedTuple):
     options: str
     """Separated by blanks: `--long`, `-s` (also inside a cluster), `word` (an operand among the
     first two). With `*` at the end every longer name counts; with `@` only a value that leaves the
-    folder asks, with `%` only a value that looks like a file."""
+    folder asks, with `%` only a value that looks like a file, with `^` all but a value `no:x`,
+    with `+` any value."""
     reason: str
     """Completes "`program option` …"."""
     asks: tuple[str, ...]
@@ -76,9 +77,9 @@ ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "git:merge git:pull",
-        "-s --strategy",
+        "-s --strategy --rebase=i* -r=i*",
         "runs the program of that strategy",
-        ("git merge -s x main", "git pull --strategy=x"),
+        ("git merge -s x main", "git pull --strategy=x", "git pull --rebase=interactive"),
         ("git merge --no-ff main", "git pull --rebase", "git merge --squash x"),
         valued="mXFS",
     ),
@@ -112,7 +113,7 @@ ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "git:bundle git:fast-export git:fast-import",
-        "create --export-marks --import-marks",
+        "create --export-marks --import-marks --export-pack-edges --rewrite-submodules-from",
         "writes a file",
         ("git bundle create x HEAD", "git fast-export --export-marks=x HEAD"),
         ("git bundle verify x",),
@@ -160,9 +161,8 @@ ESCAPES: tuple[Escape, ...] = (
         "tree",
         "-o -R --output",
         "writes a file",
-        ("tree -o x", "tree -ao x"),
+        ("tree -o x", "tree -ao x", "tree -Lo 2 x"),
         ("tree -L 2", "tree -I node_modules"),
-        valued="LPIHT",
     ),
     Escape(
         "less more most",
@@ -176,11 +176,11 @@ ESCAPES: tuple[Escape, ...] = (
     Escape(
         "man apropos whatis info",
         "-H --html -P --pager -C --config-file -X --gxditview -T --troff-device --preprocessor -p -o"
-        " --output --restore --dribble",
+        " --output --restore --dribble -r --prompt",
         "runs a browser or pager, or writes a file",
         ("man --html=x ls", "man -P x ls", "man -Hx ls"),
         ("man ls", "man -k x", "man 5 passwd"),
-        valued="kfsSeELmMr",
+        valued="sSeELmM",
     ),
     Escape(
         "date",
@@ -266,18 +266,25 @@ ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "zip",
-        "-T -TT --test --unzip-command -m --move -O --output-file",
-        "runs a program or removes files",
-        ("zip -T -TT x a.zip a", "zip a.zip a -T --unzip-command x"),
+        "-T -TT --test --unzip-command -m --move -O --output-file -b@ --temp-path@ -lf -la"
+        " --logfile-path --log-append --out",
+        "runs a program, removes files or writes others",
+        ("zip -T -TT x a.zip a", "zip a.zip a -T --unzip-command x", "zip -lf x a.zip a"),
         ("zip -r a.zip src",),
     ),
     Escape(
         "unzip",
-        "-o -d@ -D",
-        "writes over files, or elsewhere",
-        ("unzip -d /x a.zip", "unzip -o a.zip"),
-        ("unzip -l a.zip", "unzip a.zip -d out"),
-        valued="xP",
+        "",
+        "writes whatever the archive names",
+        ("unzip -d /x a.zip", "unzip -o a.zip", "unzip a.zip", "unzip -qo a.zip -d out"),
+        ("unzip -l a.zip", "unzip -p a.zip b.txt", "unzip -Z1 a.zip", "unzip -tq a.zip"),
+    ),
+    Escape(
+        "patch",
+        "",
+        "writes whatever the patch names, and runs `ed` for some",
+        ("patch -p1 -i a.diff", "patch a b", "patch -p1", "patch -ia.diff"),
+        ("patch --dry-run -p1 -i a.diff", "patch --version"),
     ),
     Escape(
         "7z 7za 7zz rar unrar",

@@ -247,7 +247,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "pytest py.test",
-        "-c --config-file --rootdir@ --confcutdir@ -p -o --override-ini --basetemp --pdbcls --debug"
+        "-c --config-file --rootdir@ --confcutdir@ -p^ -o --override-ini --basetemp --pdbcls --debug"
         " --log-file@ --junitxml@ --junit-xml@ --resultlog@ --cov-config --cov-report@ --html@"
         " --css@ --report-log@ --rsyncdir --tx --px -P",
         "loads other code or writes a file elsewhere",
@@ -256,6 +256,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "pytest --rootdir=. -c x",
             "pytest -p x",
             "pytest -xp x",
+            "pytest -p no -p x",
             "pytest -oaddopts=x",
             "pytest --junitxml=/x",
         ),
@@ -263,6 +264,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "pytest -q",
             "pytest --co -q",
             "pytest -k 'a and not b'",
+            "pytest -p no:cacheprovider",
             "pytest tests -x --tb=short -n 4",
             "pytest --cov=a --cov-report=term-missing --junitxml=out.xml",
         ),

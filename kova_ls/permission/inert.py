@@ -61,6 +61,46 @@ INERT: tuple[Inert, ...] = (
         ("PYTHONPATH=x", "PYTHONSTARTUP=x", "RUSTC_WRAPPER=x", "GOFLAGS=-toolexec=x"),
     ),
     Inert(
+        "PORT OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS TF_CPP_MIN_LOG_LEVEL"
+        " CUDA_VISIBLE_DEVICES CUDA_LAUNCH_BLOCKING CARGO_INCREMENTAL CGO_ENABLED PYTHONFAULTHANDLER"
+        " NODE_NO_WARNINGS TF_ENABLE_ONEDNN_OPTS",
+        r"[0-9]+(,[0-9]+)*",
+        "is a number that the program counts or listens with",
+        ("PORT=3000", "CUDA_VISIBLE_DEVICES=0,1", "CGO_ENABLED=0"),
+        ("PORT=/tmp/x.sock", "PORT=|x", "CGO_CFLAGS=-fplugin=x", "CUDA_PATH=1"),
+    ),
+    Inert(
+        "DEBIAN_FRONTEND DO_NOT_TRACK NEXT_TELEMETRY_DISABLED ASTRO_TELEMETRY_DISABLED"
+        " TURBO_TELEMETRY_DISABLED DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO HOMEBREW_NO_AUTO_UPDATE"
+        " TOKENIZERS_PARALLELISM HF_HUB_OFFLINE TRANSFORMERS_OFFLINE CARGO_NET_OFFLINE SQLX_OFFLINE"
+        " GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS PYTEST_DISABLE_PLUGIN_AUTOLOAD VERBOSE",
+        r"0|1|true|false|yes|no|on|off|noninteractive",
+        "switches questions, reports or the network off",
+        ("DEBIAN_FRONTEND=noninteractive", "GIT_TERMINAL_PROMPT=0", "HF_HUB_OFFLINE=1"),
+        ("GIT_TERMINAL_PROMPT=./x", "GIT_ASKPASS=1", "DEBIAN_FRONTEND=../x"),
+    ),
+    Inert(
+        "LOG_LEVEL LOGLEVEL PYTHONWARNINGS",
+        r"(?i:trace|debug|info|warn|warning|error|fatal|silent|off|ignore|default|always|once)",
+        "chooses which messages are shown; a warning's filter can name a module, so words alone",
+        ("LOG_LEVEL=debug", "PYTHONWARNINGS=ignore"),
+        ("PYTHONWARNINGS=ignore::x.Y", "LOG_LEVEL=../x"),
+    ),
+    Inert(
+        "GOOS GOARCH",
+        r"linux|darwin|windows|freebsd|amd64|arm64|386|arm",
+        "names the machine to build for",
+        ("GOOS=linux", "GOARCH=arm64"),
+        ("GOOS=x", "GOFLAGS=-toolexec=x", "GOROOT=linux"),
+    ),
+    Inert(
+        "MPLBACKEND QT_QPA_PLATFORM SDL_VIDEODRIVER SDL_AUDIODRIVER",
+        r"(?i:agg|offscreen|minimal|dummy)",
+        "draws without a screen; another value may name a module to load",
+        ("MPLBACKEND=Agg", "QT_QPA_PLATFORM=offscreen"),
+        ("MPLBACKEND=module://x", "QT_PLUGIN_PATH=offscreen"),
+    ),
+    Inert(
         "RUST_LOG",
         _WORD,
         "chooses which messages are logged",

@@ -85,6 +85,8 @@ _BLANKS = re.compile(r"[ \t]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[.*\])?\+?=", re.DOTALL)
 _BRACED_NAME = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_EXIT_STATUS = re.compile(r"\{PIPESTATUS\[(?:[0-9]{1,2}|[@*])\]\}")
+"""Numbers that the shell alone sets, like `$?`."""
 _REDIRECT = re.compile(r"<<<|<<-|<<|<&|<>|<|&>>|&>|>>|>&|>\||>")
 _NAMED_FD = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\}\Z")
 _DOUBLE_PLAIN = re.compile(r'[^"$`\\\x00-\x08\x0e-\x1f\x7f]+')
@@ -436,6 +438,9 @@ def _dollar(text: str, at: int, *, is_quoted: bool) -> tuple[int, int]:
     flag = QUOTED_DOLLAR if is_quoted else DOLLAR
     follower = text[at + 1 : at + 2]
     if follower == "{":
+        status = _EXIT_STATUS.match(text, at + 1)
+        if status is not None:
+            return status.end(), flag
         match = _BRACED_NAME.match(text, at + 1)
         if match is None:
             raise _Refused("expansion", "An expansion does more than name a variable.")

@@ -26,6 +26,7 @@ NEVER: tuple[Never, ...] = (
         " Rscript R julia osascript tclsh# wish expect groovy jshell elixir iex erl escript guile"
         " racket sbcl scala swipl ocaml ghci runghc runhaskell jupyter m4 dc java mongo"
         " mongosh ldd gs kotlin kotlinc clojure clj bb crystal:eval raku janet zig:run dotnet:script"
+        " dotnet:fsi swift:repl meson:runpython yarn:node yarn:run:node"
         " rails:runner rails:r rails:console rails:c rails:dbconsole mix:run mix:eval mix:cmd stack:ghci"
         " stack:runghc stack:script",
         "runs any program text it is given",
@@ -50,7 +51,9 @@ NEVER: tuple[Never, ...] = (
         " pdm:run hatch:run rye:run pipenv:run pipenv:shell pixi:run bundle:exec composer:exec"
         " conda:run mamba:run micromamba:run corepack nix:run nix:shell nix:develop nix-shell"
         " mise:exec mise:x mise:trust asdf:exec rbenv:exec pyenv:exec direnv volta:run fnm:exec opam:exec"
-        " stack:exec cabal:exec dune:exec dotnet:exec yarn:plugin yarn:set",
+        " stack:exec cabal:exec dune:exec dotnet:exec dotnet:tool:run dotnet:tool:exec dotnet:dnx dnx"
+        " yarn:plugin yarn:set bundle:e bundle:ex bundle:exe gem:exec gem:exe gem:ex composer:e"
+        " composer:ex composer:exe cargo:watch cargo:eval cargo:script meson:devenv railway:run",
         "finds or fetches another program and runs it",
         ("npx tsc", "pnpm dlx x", "npm exec -- x", "uv run x.py", "uv --quiet run x", "npm x y"),
     ),
@@ -61,6 +64,12 @@ NEVER: tuple[Never, ...] = (
         " docker-compose:exec kubectl:exec kubectl:run kubectl:debug oc:exec oc:rsh ssh sshpass"
         " mosh autossh gcloud:compute:ssh vagrant:ssh multipass:exec lxc:exec limactl:shell wsl"
         " wsl.exe systemd-nspawn machinectl gh:codespace:ssh heroku:run fly:ssh flyctl:ssh minikube:ssh"
+        " docker:create docker:container:create docker:service:create docker:debug docker:sandbox"
+        " podman:create podman:unshare podman:machine:ssh nerdctl:create buildah:run buildah:unshare"
+        " kubectl:attach oc:debug oc:rsync terragrunt:exec aws:ecs:execute-command gcloud:sql:connect"
+        " gcloud:alpha:compute:ssh gcloud:beta:compute:ssh gcloud:workstations:ssh az:vm:run-command"
+        " az:ssh fly:console flyctl:console railway:shell railway:ssh railway:connect render:ssh"
+        " doctl:compute:ssh minikube:kubectl adb:shell"
         " crictl:exec ctr:run ansible ansible-playbook ansible-console nc ncat netcat socat telnet ftp"
         " lftp ssh-add ssh-keygen",
         "runs commands in another place, or opens a way there",
@@ -96,7 +105,8 @@ NEVER: tuple[Never, ...] = (
     Never(
         "git:difftool git:mergetool git:shell git:send-email git:instaweb git:web--browse"
         " git:daemon git:submodule--helper git:hook git:upload-pack git:receive-pack git:gui"
-        " git:cvsserver git:http-backend",
+        " git:cvsserver git:http-backend git:merge-index git:citool git:upload-archive git-shell"
+        " git-upload-pack git-receive-pack git-upload-archive",
         "starts other programs or serves the repository",
         ("git difftool -x cmd", "git daemon --export-all"),
     ),

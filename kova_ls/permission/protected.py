@@ -268,6 +268,8 @@ def write_reason(effect: WritePath, facts: Facts) -> Reason | None:
 _GLOB_CHARS = re.compile(r"[*?\[]")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _SPLIT = re.compile(r"[=:@,{}]")
+_ENV_OBJECT = re.compile(r"(process|meta|import\.meta)\\?\.env")
+"""How JavaScript names its environment: what searches look for, and no file."""
 
 
 def sensitive_word(value: str, facts: Facts, cwd: str, *, expands: bool) -> Reason | None:
@@ -282,7 +284,7 @@ def sensitive_word(value: str, facts: Facts, cwd: str, *, expands: bool) -> Reas
         if not piece or len(piece) > 4096:
             continue
         name = piece.rstrip("/").rsplit("/", 1)[-1]
-        if any(char.isspace() for char in name):
+        if any(char.isspace() for char in name) or _ENV_OBJECT.fullmatch(name):
             continue
         guarded = find_guard(absolute(piece, facts.home, cwd), facts, for_reading=True)
         if guarded is not None:

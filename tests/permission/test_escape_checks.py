@@ -70,3 +70,52 @@ def test_a_value_that_stays_in_the_folder_is_no_escape() -> None:
     assert decide("make -C ../docs html", given) == "ask"
     assert decide("make --directory=/x", given) == "ask"
     assert decide("pytest --junitxml=~/.bashrc", given) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gh release download v1 -D .git/hooks",
+        "pytest --junitxml=.vscode/tasks.json",
+        "make -C .git",
+        "format-patch -o .husky",
+        "split a .git/hooks/pre-comm",
+    ],
+)
+def test_a_value_that_names_files_which_run_later_is_an_escape(command: str) -> None:
+    line = f"git {command}" if command.startswith("format") else command
+    assert decide(line, facts(f"{line.split()[0]} *")) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["date 010203042020", "date -u 01020304", "date -f a 1"],
+)
+def test_setting_the_clock_asks(command: str) -> None:
+    assert decide(command, facts("date *")) == "ask"
+    assert decide("date -d 'last week' +%F", facts("date *")) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("yarn workspace a exec x", "ask"),
+        ("yarn workspace a test", "allow"),
+        ("zip -rlf PWNED a.zip a", "ask"),
+        ("zip -r a.zip a", "allow"),
+        ("patch -p1", "ask"),
+        ("cat a.diff | patch -p1", "ask"),
+        ("unzip -l a.zip", "allow"),
+        ("unzip a.zip", "ask"),
+        ("tree -Lo 2 PWNED", "ask"),
+        ("man -r 'x$+!x' ls", "ask"),
+        ("pytest -p no:a -p x", "ask"),
+        ("pytest -p no:a,x", "ask"),
+        ("jest --global-setup=./x", "ask"),
+    ],
+)
+def test_programs_are_read_as_they_read_their_own_words(command: str, verdict: str) -> None:
+    rules = facts(
+        "yarn *", "zip *", "patch *", "cat *", "unzip *", "tree *", "man *", "pytest *", "jest *"
+    )
+    assert decide(command, rules) == verdict

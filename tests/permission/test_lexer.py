@@ -38,6 +38,10 @@ def code(text: str) -> str:
         ("a '\\\n' \"x\\\ny\"", [["a", "\\\n", "xy"]]),
         ("a |\\\n| b", [["a"], ["b"]]),
         ("echo $x ${y} $? $$ $# $! 5$", [["echo", "$x", "${y}", "$?", "$$", "$#", "$!", "5$"]]),
+        (
+            'echo ${PIPESTATUS[0]} "x=${PIPESTATUS[@]}"',
+            [["echo", "${PIPESTATUS[0]}", "x=${PIPESTATUS[@]}"]],
+        ),
         ('echo "$" "a$" "$ b"', [["echo", "$", "a$", "$ b"]]),
         ("[ ! -f a ]", [["[", "!", "-f", "a", "]"]]),
         ("echo \"a!b\" '!x' a! ", [["echo", "a!b", "!x", "a!"]]),
@@ -76,7 +80,14 @@ def test_plain_lines_are_read_as_the_shell_reads_them(text: str, expected: list[
         ),
         *(
             (text, "expansion")
-            for text in ("{a,b}", "~/a", "a ${#b}", "a ${b@P}", "a ${PIPESTATUS[0]}")
+            for text in (
+                "{a,b}",
+                "~/a",
+                "a ${#b}",
+                "a ${b@P}",
+                "a ${PIPESTATUS[b]}",
+                "a ${PIPESTATUS[0]:-b}",
+            )
         ),
         *((text, "hidden_write") for text in ("a << b", "a <<- b", "a <<< b", "a {v}>b")),
         *(

@@ -49,7 +49,11 @@ LETTER = (
 PAIRS = (
     "pipx run,pnpm dlx,yarn dlx,npm exec,npm x,uv run,docker run,docker exec,kubectl exec,"
     "pnpm --silent dlx,pnpm -C a dlx,docker --context a run,uv --quiet run,kubectl -n a exec,"
-    "poetry run,bundle exec,pnpm exec,docker compose exec,docker compose -f a.yml run"
+    "poetry run,bundle exec,pnpm exec,docker compose exec,docker compose -f a.yml run,"
+    "bundle e,gem ex,composer exe,cargo watch,meson devenv,dotnet fsi,dotnet tool run,yarn node,"
+    "yarn run node,swift repl,git merge-index,docker create,podman unshare,buildah run,adb shell,"
+    "terragrunt exec,aws ecs execute-command,az vm run-command,railway run,minikube kubectl,"
+    "gcloud beta compute ssh,oc rsync"
 ).split(",")
 
 

@@ -1,0 +1,194 @@
+"""Read the words of build tools and version control whose options need more than a list of names.
+
+Invariant: what is not known to be harmless is taken for an escape.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+_MAKE_VALUE = re.compile(r"\d*|yes|no|true|false|on|off|y|n")
+
+
+def _check_make(values: Sequence[str]) -> str | None:
+    for value in values:
+        name, has_value, rest = value.partition("=")
+        if value.startswith("-"):
+            continue
+        if has_value and not (
+            re.fullmatch(r"[A-Z][A-Z0-9_]*", name) and _MAKE_VALUE.fullmatch(rest)
+        ):
+            return f"`make {name}=` may name a program to run."
+    return None
+
+
+_SHELL_LINK = re.compile(r"extld|linkmode|buildmode|-r\b|-I\b|-o\b|plugin", re.IGNORECASE)
+
+
+def _check_go(values: Sequence[str]) -> str | None:
+    for at, value in enumerate(values):
+        bare = value.lstrip("-")
+        if bare.split("=", 1)[0] in ("ldflags", "gcflags", "asmflags") and value.startswith("-"):
+            given = bare.partition("=")[2] or (values[at + 1] if at + 1 < len(values) else "")
+            if _SHELL_LINK.search(given):
+                return "The flags given to the linker may run a program."
+        if at and values[0] == "run" and "@" in value:
+            return "`go run` with a version fetches a program and runs it."
+    return None
+
+
+_GIT_CONFIG_READS = frozenset(
+    "--get --get-all --get-regexp --get-urlmatch --list -l --get-color --get-colorbool get list"
+    " --show-origin --show-scope --global --local --system --worktree --name-only -z --null --bool"
+    " --int --path --includes --no-includes --type --default --all".split()
+)
+
+
+_GIT_ADDRESSES = frozenset(
+    "fetch pull push clone ls-remote remote submodule archive fetch-pack send-pack".split()
+)
+_GIT_HELPER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::")
+
+
+def _check_git(values: Sequence[str]) -> str | None:
+    if not values:
+        return None
+    if values[0] in _GIT_ADDRESSES and any(_GIT_HELPER.match(value) for value in values):
+        return "A git address with `::` runs a helper program."
+    if values[0] == "config":
+        operands = [value for value in values[1:] if not value.startswith("-")]
+        options = [value for value in values[1:] if value.startswith("-")]
+        if len(operands) == 1 and "." in operands[0] and _GIT_CONFIG_READS.issuperset(options):
+            return None
+        reads = {
+            "--get",
+            "--get-all",
+            "--get-regexp",
+            "--get-urlmatch",
+            "--list",
+            "-l",
+            "get",
+            "list",
+        }
+        if not reads.intersection(values[1:]):
+            return "`git config` changes what git runs later."
+        for value in values[1:]:
+            if value.startswith("-") and value.split("=")[0] not in _GIT_CONFIG_READS:
+                return f"`git config {value}` is not a plain reading option."
+        if values[1] in ("set", "unset", "edit", "rename-section", "remove-section"):
+            return "`git config` changes what git runs later."
+    return None
+
+
+_MAVEN_PROPERTY = re.compile(
+    r"-D(skipTests|skipITs|maven\.test\.skip|failIfNoTests|test|it\.test|checkstyle\.skip|spotless\.check"
+    r"\.skip|surefire\.failIfNoSpecifiedTests|maven\.javadoc\.skip)(=[\w.#*,+$-]*)?\Z"
+)
+
+
+def _check_maven(values: Sequence[str]) -> str | None:
+    for at, value in enumerate(values):
+        if value in ("-D", "--define") and at + 1 < len(values):
+            value = f"-D{values[at + 1]}"
+        if value.startswith("-D") and not _MAVEN_PROPERTY.match(value):
+            return f"`mvn {value.split('=')[0]}` may name a program or agent to run."
+        if "antrun" in value or "exec-maven" in value or "groovy" in value:
+            return f"The goal {value!r} runs a program."
+    return None
+
+
+_WORKSPACE_RUNS = frozenset({"exec", "dlx", "node", "create"})
+
+
+def _check_workspaces(values: Sequence[str]) -> str | None:
+    operands = [value for value in values if not value.startswith("-")]
+    if operands[:1] in (["workspace"], ["workspaces"], ["recursive"], ["multi"], ["m"], ["run"]):
+        for value in operands[1:4]:
+            if value in _WORKSPACE_RUNS and (operands[0] != "run" or value == "node"):
+                return f"`{operands[0]} … {value}` runs another program."
+    return None
+
+
+_SBT_RUNS = frozenset(
+    "eval set apply alias console consoleQuick consoleProject session exec bsp client".split()
+)
+
+
+def _check_sbt(values: Sequence[str]) -> str | None:
+    for value in values:
+        for piece in value.split(";"):
+            word = (piece.split() or ["x"])[0].lstrip("~+")
+            name = word.rsplit("/", 1)[-1].rsplit(":", 1)[-1]
+            if name in _SBT_RUNS or not re.match(r"[A-Za-z-]", word):
+                return f"`sbt {word}` runs program text."
+    return None
+
+
+_MSBUILD = re.compile(r"(?:--?|/)(p|property|l|logger|t|target)[:=](.*)", re.IGNORECASE | re.DOTALL)
+_MSBUILD_RISK = re.compile(
+    r"event|exec|command|tool|path|exe|import|props|targets|analy|runsettings|_", re.IGNORECASE
+)
+
+
+def _check_dotnet(values: Sequence[str]) -> str | None:
+    for at, value in enumerate(values):
+        match = _MSBUILD.fullmatch(value)
+        kind, given = (match[1].lower()[0], match[2]) if match else ("", "")
+        if value in ("-p", "--property") and at + 1 < len(values) and "=" in values[at + 1]:
+            kind, given = "p", values[at + 1]
+        if kind == "l" and re.search(r"[/\\,]|\.dll", given):
+            return "`dotnet` with a logger loads code."
+        if kind == "p":
+            for pair in given.split(";"):
+                name, _, text = pair.partition("=")
+                if _MSBUILD_RISK.search(name) or not re.fullmatch(r"[\w.+-]*", text):
+                    return f"`dotnet {value.split('=')[0]}` may name a program to run."
+    return None
+
+
+_CMAKE_RISK = re.compile(
+    r"COMPILER|LAUNCHER|INCLUDE|TOOLCHAIN|LINKER|PROGRAM|EXECUTABLE|COMMAND|EMULATOR|MODULE_PATH"
+    r"|PREFIX_PATH|RULE|_AR\b|_LD\b|RANLIB|ANALY|TIDY|CHECK|LINT|WYU"
+)
+_CMAKE_KNOWN = re.compile(
+    r"(gcc|g\+\+|clang|clang\+\+|cc|c\+\+)(-\d+)?|s?ccache|ninja|make|OFF|ON|"
+)
+
+
+def _check_cmake(values: Sequence[str]) -> str | None:
+    for at, value in enumerate(values):
+        given = ""
+        if value == "-D" and at + 1 < len(values):
+            given = values[at + 1]
+        elif value.startswith("-D"):
+            given = value[2:]
+        name, _, text = given.partition("=")
+        if _CMAKE_RISK.search(name.upper()) and not _CMAKE_KNOWN.fullmatch(text):
+            return f"`cmake -D{name}` may name a program to run."
+        if value == "--":
+            if any("=" in word or word[:2] in ("-f", "-C", "-t") for word in values[at + 1 :]):
+                return "What follows `--` is for the build tool, and may name a program to run."
+            break
+    return None
+
+
+def _check_gh(values: Sequence[str]) -> str | None:
+    if "--" in values and ("clone" in values or "fork" in values):
+        return "What follows `--` is for git, and may run a program."
+    return None
+
+
+TOOL_CHECKS: dict[str, Callable[[Sequence[str]], str | None]] = {
+    "make": _check_make,
+    "gmake": _check_make,
+    "go": _check_go,
+    "git": _check_git,
+    "mvn": _check_maven,
+    "mvnw": _check_maven,
+    "mvnd": _check_maven,
+    "yarn": _check_workspaces,
+    "pnpm": _check_workspaces,
+    "sbt": _check_sbt,
+    "dotnet": _check_dotnet,
+    "cmake": _check_cmake,
+    "gh": _check_gh,
+}

@@ -1,0 +1,143 @@
+"""Options by which container, cloud and device clients write or run something beyond their purpose.
+
+Invariant: a prefix rule never covers words that this table catches.
+"""
+
+from kova_ls.permission.escapes import Escape
+
+SERVICE_ESCAPES: tuple[Escape, ...] = (
+    Escape(
+        "docker podman nerdctl docker-compose",
+        "-c --context --set --runtime --conmon --hooks-dir --root@ --module --runroot@ --cdi-spec-dir",
+        "reaches another machine or runs another program",
+        (
+            "docker --context x ps",
+            "podman --runtime ./x ps",
+            "docker buildx bake --set x.output=/y",
+        ),
+        ("docker ps", "docker compose up -d", "docker logs -f a"),
+        abbreviates=False,
+        valued="tlnfp",
+    ),
+    Escape(
+        "kubectl oc",
+        "-s --server --token --enable-exec --enable-alpha-plugins --helm-command --output-directory@"
+        " krew rsync ctx",
+        "reaches another cluster, or runs or writes something",
+        (
+            "kubectl kustomize --enable-exec x",
+            "kubectl -s x get po",
+            "kubectl cluster-info dump --output-directory=/x",
+            "kubectl krew install x",
+        ),
+        ("kubectl get pods -A", "kubectl describe pod a", "kubectl apply -f k8s/"),
+        abbreviates=False,
+        valued="nlofckpw",
+    ),
+    Escape(
+        "helm",
+        "-d@ --destination@ --untardir@ --registry-config --repository-cache@ --repository-config"
+        " --keyring --tlscert",
+        "writes elsewhere or uses other settings",
+        ("helm pull x -d /y", "helm pull x --untardir=../y"),
+        ("helm list -A", "helm upgrade --install a ./chart -f values.yaml"),
+        abbreviates=False,
+        valued="nfl",
+    ),
+    Escape(
+        "terraform tofu terragrunt",
+        "--generate-config-out@ --from-module --fs-mirror mirror --var-file@",
+        "fetches other instructions or writes elsewhere",
+        ("terraform init -from-module=x", "terraform plan -generate-config-out=/x"),
+        ("terraform plan -var-file=dev.tfvars", "terraform validate"),
+        abbreviates=False,
+        single_dash=True,
+    ),
+    Escape(
+        "gh",
+        "token setup-git",
+        "shows a password or changes git's settings",
+        ("gh auth token", "gh auth setup-git", "gh repo clone a/b -- -c core.fsmonitor=./x"),
+        ("gh auth status", "gh repo clone a/b", "gh api repos/a/b --jq .name"),
+        abbreviates=False,
+    ),
+    Escape(
+        "gh:release gh:run gh:attestation",
+        "-D@ --dir@ -O --output",
+        "writes files of any name",
+        ("gh release download -D /x", "gh run download 1 --dir ../x", "gh release download -O x"),
+        ("gh run view 1 --log", "gh release list", "gh release download v1 -p '*.zip'"),
+        abbreviates=False,
+        valued="pRLtnF",
+    ),
+    Escape(
+        "aws gcloud az",
+        "invoke get-object update-kubeconfig emr --outfile --output-template-file@ scp rsync"
+        " start-iap-tunnel get-credentials print-access-token print-identity-token interactive"
+        " --flags-file rest upgrade get-access-token components",
+        "writes a file, shows a password or reaches further",
+        (
+            "aws lambda invoke --function-name x y",
+            "aws s3api get-object --bucket a --key b c",
+            "gcloud compute scp a b",
+            "gcloud --flags-file=x info",
+            "az account get-access-token",
+        ),
+        ("aws sts get-caller-identity", "gcloud run services list", "az group list"),
+        abbreviates=False,
+    ),
+    Escape(
+        "pulumi vercel netlify wrangler firebase supabase railway heroku fly flyctl render doctl",
+        "-C@ --cwd@ dev:exec emulators:exec functions:shell run:detached ps:exec local:run"
+        " plugins:install pg:psql psql sftp -f@ --file@",
+        "runs a command, or acts elsewhere",
+        (
+            "firebase emulators:exec 'touch x'",
+            "netlify dev:exec x",
+            "heroku run:detached x",
+            "pulumi -C /x up",
+            "supabase db dump -f /x",
+        ),
+        ("vercel ls", "firebase deploy --only functions", "fly status", "supabase db push"),
+        abbreviates=False,
+    ),
+    Escape(
+        "vercel",
+        "pull",
+        "writes a file with secrets",
+        ("vercel env pull", "vercel env pull .env.local"),
+        ("vercel ls",),
+        abbreviates=False,
+    ),
+    Escape(
+        "systemctl",
+        "-H --host -M --machine reboot poweroff halt kexec isolate emergency rescue",
+        "reaches another machine, or ends this one",
+        ("systemctl reboot", "systemctl -H x status a"),
+        ("systemctl status x", "systemctl list-units"),
+        valued="tnpo",
+    ),
+    Escape(
+        "adb fastboot",
+        "push pull emu flash flashall erase sideload root remount",
+        "writes files or changes the device",
+        ("adb push a b", "adb pull a /x", "fastboot flashall"),
+        ("adb devices", "adb logcat -d"),
+    ),
+    Escape(
+        "xcrun fastlane",
+        "spawn run",
+        "runs the command it is given",
+        ("xcrun simctl spawn booted x", "fastlane run sh command:x"),
+        ("xcrun simctl list devices", "fastlane test"),
+        abbreviates=False,
+    ),
+    Escape(
+        "kind minikube k3d",
+        "export cp",
+        "writes files elsewhere",
+        ("kind export logs /x", "minikube cp a b"),
+        ("kind get clusters", "minikube status"),
+        abbreviates=False,
+    ),
+)
