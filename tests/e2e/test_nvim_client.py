@@ -513,7 +513,7 @@ async def test_a_prompt_that_is_not_taken_stays(tmp_path: Path, workspace: Path)
     async with editor(tmp_path, workspace) as (nvim, engine):
 
         def refuse(params: dict[str, Any]) -> Any:
-            raise Refusal("No model is configured.")
+            raise Refusal("No model is configured." + 30 * " Set a key." + " That is all.")
 
         engine.answers["kova/turn/start"] = refuse
         await nvim.command("Kova")
@@ -522,6 +522,7 @@ async def test_a_prompt_that_is_not_taken_stays(tmp_path: Path, workspace: Path)
         first = await engine.wait_for("kova/turn/start")
         await nvim.wait("not sent; it stays here")
         await nvim.wait("No model is configured.")
+        await nvim.wait("That is all.")
         await nvim.wait("precious words")
         del engine.answers["kova/turn/start"]
         await nvim.input("<Esc><CR>")

@@ -11,6 +11,7 @@ local function check_server(cmd)
   if path == "" then
     return health.error(("%s was not found"):format(cmd[1]), {
       "Install it, for example with: uv tool install kova-ls",
+      "In a clone `.ci/setup package` makes .venv/bin/kova-ls; put that folder on the PATH",
       "or set `cmd` to where it is: require('kova').setup({ cmd = { '/path/to/kova-ls' } })",
     })
   end

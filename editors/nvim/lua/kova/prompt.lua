@@ -69,7 +69,9 @@ function M.bar(room)
   return " " .. table.concat(parts, "%#KovaBarDim#  ") .. "%#KovaBar#"
 end
 
---- Say in an empty prompt what can be done.
+local grown = false -- the window is higher than set, to show why a prompt was not sent
+
+--- Say in an empty prompt what can be done, and below one that was not sent why.
 function M.hint()
   if not prompt or not vim.api.nvim_buf_is_valid(prompt) then
     return
@@ -77,14 +79,20 @@ function M.hint()
   vim.api.nvim_buf_clear_namespace(prompt, ns, 0, -1)
   local win = require("kova.chat").prompt_window()
   if unsent and win then
-    local room = math.max(vim.api.nvim_win_get_width(win) - 4, 20)
-    local lines, rest = {}, text.line(unsent.problem)
-    while rest ~= "" and #lines < 12 do
-      table.insert(lines, { { vim.fn.strcharpart(rest, 0, room), "KovaError" } })
-      rest = vim.fn.strcharpart(rest, room)
+    local lines = {}
+    for _, line in ipairs(text.wrap(text.line(unsent.problem), math.max(vim.api.nvim_win_get_width(win) - 4, 20))) do
+      table.insert(lines, { { line, "KovaError" } })
     end
     local last = vim.api.nvim_buf_line_count(prompt) - 1
     vim.api.nvim_buf_set_extmark(prompt, ns, last, 0, { virt_lines = lines })
+    local needed = math.min(last + #lines + 2, math.floor(vim.o.lines / 2))
+    if vim.api.nvim_win_get_height(win) < needed then
+      vim.api.nvim_win_set_height(win, needed)
+      grown = true
+    end
+  elseif grown and win then
+    vim.api.nvim_win_set_height(win, config.get().layout.prompt_height)
+    grown = false
   end
   if M.text() == "" and vim.api.nvim_buf_line_count(prompt) == 1 then
     local keys = config.get().keys

@@ -82,6 +82,36 @@ function M.line(text, max)
   return line
 end
 
+--- Break a line of safe text between words; a word wider than `width` is broken within.
+---@param line string
+---@param width integer
+---@return string[]
+function M.wrap(line, width)
+  local out, current = {}, ""
+  for gap, word in line:gmatch("( *)([^ ]+)") do
+    if current ~= "" and vim.fn.strdisplaywidth(current .. gap .. word) > width then
+      table.insert(out, current)
+      current = word
+    else
+      current = current .. gap .. word
+    end
+    while vim.fn.strdisplaywidth(current) > width do
+      local room = math.max(width, 2)
+      local count = vim.fn.strchars(current)
+      while count > 1 and vim.fn.strdisplaywidth(vim.fn.strcharpart(current, 0, count)) > room do
+        count = count - 1
+      end
+      if count == vim.fn.strchars(current) then
+        break
+      end
+      table.insert(out, vim.fn.strcharpart(current, 0, count))
+      current = vim.fn.strcharpart(current, count)
+    end
+  end
+  table.insert(out, current)
+  return out
+end
+
 --- Lines of safe text.
 ---@param text string
 ---@param strict boolean?
