@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import os
-import stat
 from collections.abc import Callable, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from kova_ls.engine.overlays import (
     trees_of,
 )
 from kova_ls.engine.process import run_command, run_program, shell_env
-from kova_ls.engine.workspace import Files, decode, file_uri
+from kova_ls.engine.workspace import Files, file_uri
 from kova_ls.permission.effects import Effect, RunCommand
 from kova_ls.tools._base import CommandResult, Diagnosed, Reply, ResolvedPath, ToolError
 from kova_ls.values import Todo
@@ -28,7 +27,6 @@ from kova_ls.vocabulary import Mode
 if TYPE_CHECKING:
     from kova_ls.engine.session import Session
 
-_MAX_MENTION_BYTES = 1_000_000
 _SETTLE_MS = 200
 """After an edit: at most a second is waited for the editor's tools."""
 
@@ -241,24 +239,3 @@ class CallContext:
     def set_mode_agent(self) -> None:
         """Leave mode `plan`."""
         self._session.configure("plan_exit", mode=Mode.AGENT)
-
-
-def read_mention(session: "Session", path: ResolvedPath) -> str:
-    """Return the content of a mentioned file, an open document's as its editor has it.
-
-    Reads at once, so that what the person said and what they mentioned are recorded together.
-    Raises: ToolError.
-    """
-    document = SharedOverlays(session.origin, session.engine.editors).get(path.path)
-    if document is not None:
-        return document.text
-    try:
-        info = os.stat(path.path)
-        if not stat.S_ISREG(info.st_mode):
-            raise ToolError("not a regular file")
-        if info.st_size > _MAX_MENTION_BYTES:
-            raise ToolError(f"larger than {_MAX_MENTION_BYTES:,} bytes; read parts of it")
-        with open(path.path, "rb") as file:
-            return decode(file.read(_MAX_MENTION_BYTES), path.asked).text
-    except OSError as error:
-        raise ToolError(error.strerror or str(error)) from error

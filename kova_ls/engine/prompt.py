@@ -75,7 +75,7 @@ class Conversation:
                 is_error=item.status is not ItemStatus.OK,
             )
         elif isinstance(item, UserMessageItem):
-            message = user_message(item, record.context)
+            message = user_message(item, record.context, record.images)
             if self._step_id is None:
                 return [message]
             self._waiting.append(message)
@@ -121,10 +121,15 @@ def messages_of(records: Iterable[r.Record]) -> list[Message]:
     return [message for record in records for message in conversation.add(record)]
 
 
-def user_message(item: UserMessageItem, context: tuple[str, ...]) -> UserMessage:
-    """Return what the model reads for a person's input; `context` holds the mentions' content."""
+def user_message(
+    item: UserMessageItem, context: tuple[str, ...], pictures: tuple[ImagePart, ...] = ()
+) -> UserMessage:
+    """Return what the model reads for a person's input.
+
+    Shape: `context` holds what mentions brought in, `pictures` the image files that were named.
+    """
     texts: list[str] = []
-    images: list[ImageContent] = []
+    images = [ImageContent(part.data, part.mime_type) for part in pictures if part.data]
     for part in item.input:
         match part:
             case TextPart():

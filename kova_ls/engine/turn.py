@@ -12,24 +12,18 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from kova_ls.engine.context import read_mention
-from kova_ls.engine.grant_set import visible
-from kova_ls.engine.judge import may_read_unasked, resolver, workspace_path
+from kova_ls.engine.judge import may_read_unasked, workspace_path
 from kova_ls.engine.machine import end_of
 from kova_ls.engine.prompt import system_prompt
+from kova_ls.engine.said import say, say_to_its_end
 from kova_ls.engine.step import StepEnd, run_calls, run_step
 from kova_ls.errors import KovaError
 from kova_ls.journal import records as r
 from kova_ls.llm._base import Adapter
-from kova_ls.tools._base import ToolError
 from kova_ls.values import (
-    DiagnosticPart,
     Failure,
-    FilePart,
-    InputPart,
     Item,
     NoticeItem,
-    SelectionPart,
     ToolCallItem,
     Usage,
     UserMessageItem,
@@ -110,7 +104,7 @@ async def _from_journal(session: "Session", turn: TurnContext) -> StepEnd:
         return StepEnd(False, StopReason.FAILED, Failure(code="internal", message=message))
     for item in session.state.open_items:
         if isinstance(item, UserMessageItem | NoticeItem):
-            _say_to_its_end(session, item)
+            say_to_its_end(session, item)
     if session.state.input:
         say(session, session.state.input, client=session.state.client)
     state = session.state
@@ -254,69 +248,7 @@ def _end_item(session: "Session", item: Item, status: ItemStatus, why: str) -> N
     )
 
 
-# -- what the person says -------------------------------------------------------------------------
-
-
-def say(
-    session: "Session",
-    input: tuple[InputPart, ...],
-    *,
-    prompt_id: str | None = None,
-    client: str | None = None,
-    steered: bool = False,
-) -> None:
-    """Put the person's words, and what they mention, into the transcript."""
-    state = session.state
-    withheld = [part for part in input if _is_withheld(session, part)]
-    shown = tuple(part for part in input if part not in withheld)
-    item = UserMessageItem(
-        item_id=token_hex(8), input=shown, steered=steered, client=client, prompt_id=prompt_id
-    )
-    session.record(r.ItemStarted(turn_id=state.turn_id, step_id=state.step_id, item=item))
-    _say_to_its_end(session, item)
-    for part in withheld:
-        session.notice(
-            "warning",
-            f"The {part.type} of {visible(getattr(part, 'uri', ''))} was left out: the file may hold "
-            "secrets, or a rule denies it. Mention the file itself to show it to the model.",
-        )
-
-
-def _say_to_its_end(session: "Session", item: UserMessageItem | NoticeItem) -> None:
-    """End an item that is whole from its start; an engine may have stopped in between."""
-    state = session.state
-    context: tuple[str, ...] = ()
-    if isinstance(item, UserMessageItem):
-        context = tuple(mention(session, part) for part in item.input if isinstance(part, FilePart))
-        if state.reverted:
-            names = ", ".join(state.reverted)
-            context += (f"<note>The person put back changes of yours in: {names}.</note>",)
-    session.record(
-        r.ItemCompleted(turn_id=state.turn_id, step_id=state.step_id, item=item, context=context)
-    )
-
-
-def _is_withheld(session: "Session", part: InputPart) -> bool:
-    """Say whether the editor added it by itself from a file that nobody named."""
-    if not isinstance(part, SelectionPart | DiagnosticPart):
-        return False
-    try:
-        path = resolver(session)(part.uri)
-    except ToolError:
-        return False
-    return not may_read_unasked(session, path.path, path.asked)
-
-
-def mention(session: "Session", part: FilePart) -> str:
-    """Return what the context gets for an @-mention; a failure is said, never raised."""
-    try:
-        text = read_mention(session, resolver(session)(part.uri))
-    except ToolError as error:
-        return f'<file uri="{part.uri}" error="{error}"/>'
-    if part.range is not None:
-        lines = text.split("\n")
-        text = "\n".join(lines[part.range.start.line : part.range.end.line + 1])
-    return f'<file uri="{part.uri}">\n{text}\n</file>'
+# -- what the workspace says ---------------------------------------------------------------------
 
 
 def _instructions(session: "Session") -> tuple[tuple[str, str], ...]:

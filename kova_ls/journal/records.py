@@ -13,6 +13,7 @@ from kova_ls.values import (
     Answer,
     Approval,
     Failure,
+    ImagePart,
     InputPart,
     Item,
     QuestionRequest,
@@ -280,7 +281,7 @@ class ItemUpdated(Record):
 class ItemCompleted(Record):
     """A transcript entry ended; `item` is the whole of it."""
 
-    private_fields: ClassVar[frozenset[str]] = frozenset({"result", "context"})
+    private_fields: ClassVar[frozenset[str]] = frozenset({"result", "context", "images"})
     type: Literal["item.completed"] = "item.completed"
     """Tag."""
     turn_id: str | None = None
@@ -293,6 +294,8 @@ class ItemCompleted(Record):
     """A tool call: what the model is told."""
     context: tuple[str, ...] = ()
     """A user message: what was put into the context for its mentions."""
+    images: tuple[ImagePart, ...] = ()
+    """A user message: the pictures that it named by their files, as they were then."""
 
 
 class ApprovalRequested(Record):

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from kova_ls.engine.context import CallContext, read_mention
+from kova_ls.engine.context import CallContext
 from kova_ls.engine.judge import resolver
 from kova_ls.permission.effects import RunCommand
 from kova_ls.tools._base import ToolError
@@ -54,25 +54,6 @@ async def test_keys_do_not_reach_programs(stage):
     env = context(session).shell_env
     assert "MY_KEY" not in env
     assert env["OTHER"] == "kept"
-
-
-async def test_a_mention_is_what_the_editor_has(stage):
-    session = stage.create()
-    path = resolver(session)("a.txt")
-    assert read_mention(session, path) == "disk\n"
-    session.origin = stage.editor
-    stage.editor.opened.open(stage.workspace / "a.txt", "unsaved\n")
-    assert read_mention(session, path) == "unsaved\n"
-
-
-@pytest.mark.parametrize("name", ["missing.txt", "folder", "pipe", "large.bin"])
-async def test_a_mention_that_cannot_be_read_says_so(stage, name):
-    session = stage.create()
-    (stage.workspace / "folder").mkdir()
-    os.mkfifo(stage.workspace / "pipe")
-    (stage.workspace / "large.bin").write_bytes(b"x" * 1_000_001)
-    with pytest.raises(ToolError):
-        read_mention(session, resolver(session)(name))
 
 
 async def test_an_output_has_a_place_of_its_own(stage):

@@ -6,7 +6,7 @@
 export const PROTOCOL_VERSION = 1;
 
 /** Compare with `schemaHash` of the handshake: equal hashes mean equal schemas. */
-export const SCHEMA_HASH = "3a811acf0d9defb8";
+export const SCHEMA_HASH = "78da77fb629caca8";
 
 /** One proposed item, to be written into the file of this machine. */
 export interface AcceptParams {
@@ -1927,6 +1927,8 @@ export const ErrorCodes = {
   limitExceeded: -32031,
   /** Free some space or mend the rights; nothing announced is lost. */
   diskFailed: -32032,
+  /** Close the editors of the other engine, then attach again. */
+  sessionInUse: -32033,
   /** Send a JSON-RPC 2.0 request; batches are not part of LSP. */
   invalidRequest: -32600,
   /** Compare the version and features of the handshake. */

@@ -1017,7 +1017,7 @@ local M = {}
 M.version = 1
 
 ---Digest of openrpc.json, for `schemaHash`.
-M.schema_hash = "3a811acf0d9defb8"
+M.schema_hash = "78da77fb629caca8"
 
 ---Method names.
 M.methods = {
@@ -1185,6 +1185,8 @@ M.errors = {
   limitExceeded = -32031,
   ---Free some space or mend the rights; nothing announced is lost.
   diskFailed = -32032,
+  ---Close the editors of the other engine, then attach again.
+  sessionInUse = -32033,
   ---Send a JSON-RPC 2.0 request; batches are not part of LSP.
   invalidRequest = -32600,
   ---Compare the version and features of the handshake.
