@@ -105,6 +105,14 @@ class Session:
         return self.state.session_id
 
     @property
+    def is_unused(self) -> bool:
+        """True when nothing is lost or unheard by closing it until it is wanted again."""
+        state = self.state
+        is_busy = self.turn is not None or state.turn_id is not None or bool(state.queue)
+        is_heard = self.stream.is_heard or self.review_lock.locked()
+        return not (is_busy or is_heard or self.is_deleted)
+
+    @property
     def journal(self) -> Journal:
         """The session's file."""
         return self.stream.journal
@@ -289,7 +297,7 @@ class Session:
     def _say(
         self, input: tuple[InputPart, ...], prompt_id: str | None, editor: Editor | None
     ) -> None:
-        from kova_ls.engine.turn import say
+        from kova_ls.engine.said import say
 
         client = editor.name if editor is not None else None
         say(self, input, prompt_id=prompt_id, client=client, steered=True)
