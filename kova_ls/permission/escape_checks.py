@@ -12,8 +12,9 @@ from kova_ls.permission.escape_words_tools import TOOL_CHECKS
 from kova_ls.permission.escapes import ESCAPES, Escape
 from kova_ls.permission.escapes_builds import BUILD_ESCAPES
 from kova_ls.permission.escapes_services import SERVICE_ESCAPES
+from kova_ls.permission.escapes_text import TEXT_ESCAPES
 from kova_ls.permission.escapes_tools import TOOL_ESCAPES
-from kova_ls.permission.lexer import BRACE, DOLLAR, GLOB, GLOB_FIRST, Word
+from kova_ls.permission.lexer import BRACE, DOLLAR, GLOB, GLOB_FIRST, QUOTED_DOLLAR, Word
 from kova_ls.permission.programs import program_name
 
 
@@ -40,15 +41,47 @@ def find_escape(words: Sequence[Word]) -> str | None:
     entry = _entry(name)
     if entry is None:
         return None
-    for word in words[1:]:
-        if word.flags & (GLOB_FIRST | BRACE | DOLLAR) or (
-            word.flags & GLOB and word.value.startswith("-")
-        ):
+    values = [word.value for word in words[1:]]
+    if any(word.flags for word in words[1:]):
+        if any(_may_be_option(word) for word in words[1:]):
             return (
                 f"`{name}` has options that write or run, and a word of the command is built by the"
                 " shell."
             )
-    values = [word.value for word in words[1:]]
+        bare = [
+            bare_value(word.value) if word.flags & QUOTED_DOLLAR else word.value
+            for word in words[1:]
+        ]
+        if bare != values:
+            reason = _read(name, entry, bare)
+            if reason:
+                return reason
+    return _read(name, entry, values)
+
+
+_EXPANSION = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^}]*\}|[?$#!])")
+
+
+def bare_value(value: str) -> str:
+    """Return the word that a program gets when every variable in it is empty."""
+    return _EXPANSION.sub("", value)
+
+
+def _may_be_option(word: Word) -> bool:
+    """Tell whether what the shell puts into a word can make it an option."""
+    if word.flags & (GLOB_FIRST | BRACE | DOLLAR):
+        return True
+    if word.flags & GLOB:
+        return word.value[:1] in "-*?[$"
+    if word.flags & QUOTED_DOLLAR:
+        bare = bare_value(word.value)
+        return bare.startswith("-") and (
+            not word.value.startswith("-") or "$" in word.value.split("=", 1)[0]
+        )
+    return False
+
+
+def _read(name: str, entry: "_Entry", values: Sequence[str]) -> str | None:
     options, check = entry
     at = 0
     if name == "git":
@@ -64,9 +97,10 @@ def find_escape(words: Sequence[Word]) -> str | None:
     return check(values[at:]) if check else None
 
 
-def _entry(
-    name: str,
-) -> "tuple[tuple[_Options, ...], Callable[[Sequence[str]], str | None] | None] | None":
+_Entry = tuple[tuple[_Options, ...], Callable[[Sequence[str]], str | None] | None]
+
+
+def _entry(name: str) -> _Entry | None:
     entry = _BY_PROGRAM.get(name)
     if entry is None and name[-1:].isdigit():
         entry = _BY_PROGRAM.get(name.rstrip("0123456789."))
@@ -219,12 +253,10 @@ _CHECKS = CHECKS | TOOL_CHECKS
 _SubOptions = dict[str, tuple[_Options, ...]]
 
 
-def _tables() -> (
-    "dict[str, tuple[tuple[_Options, ...], Callable[[Sequence[str]], str | None] | None]]"
-):
+def _tables() -> "dict[str, _Entry]":
     own: dict[str, list[_Options]] = {}
     subs: dict[str, dict[str, list[_Options]]] = {}
-    for entry in ESCAPES + TOOL_ESCAPES + BUILD_ESCAPES + SERVICE_ESCAPES:
+    for entry in ESCAPES + TOOL_ESCAPES + BUILD_ESCAPES + SERVICE_ESCAPES + TEXT_ESCAPES:
         options = _compile(entry)
         for name in entry.programs.split():
             program, _, sub = name.partition(":")

@@ -258,6 +258,62 @@ def _check_second_operand(
     return check
 
 
+_XXD_FLAGS = frozenset("-a -b -e -E -i -p -ps -u -C -v -h".split())
+_XXD_VALUED = re.compile(r"-[clogsnR](.*)")
+
+
+def _check_xxd(values: Sequence[str]) -> str | None:
+    operands = 0
+    is_value = False
+    for value in values:
+        valued = _XXD_VALUED.fullmatch(value)
+        if is_value:
+            is_value = False
+        elif value in _XXD_FLAGS:
+            continue
+        elif valued and not re.match(r"[a-z]", valued[1]):
+            is_value = not valued[1]
+        elif value.startswith("-"):
+            return f"`xxd {value}` is not understood."
+        else:
+            operands += 1
+    return "The second operand of `xxd` is written." if operands > 1 else None
+
+
+def _check_jar(values: Sequence[str]) -> str | None:
+    first = values[0].lstrip("-") if values else ""
+    if re.fullmatch(r"t[vf]*|list", first):
+        return None
+    return "`jar` writes files unless it lists."
+
+
+_REDIS = frozenset(
+    "config module slaveof replicaof debug function eval evalsha eval_ro script migrate shutdown"
+    " save bgsave fcall acl".split()
+)
+
+
+def _check_redis(values: Sequence[str]) -> str | None:
+    for value in values:
+        if value.lower() in _REDIS:
+            return f"`redis-cli {value}` changes where the server writes or what it runs."
+    return None
+
+
+_IMAGE = re.compile(
+    r"\||^@|^-(write|script|process|authenticate|define)$|^(msl|mvg|ephemeral|show|win|x|script|text|url"
+    r"|https?|ftp|pango|label|caption|inline|tmp|fd|vid|plasma):",
+    re.IGNORECASE,
+)
+
+
+def _check_image(values: Sequence[str]) -> str | None:
+    for value in values:
+        if _IMAGE.search(value):
+            return f"{value!r} makes the program run or write something else."
+    return None
+
+
 def _check_printf(values: Sequence[str]) -> str | None:
     if any(value.startswith("-") for value in values[:1]):
         return "`printf` with an option evaluates the name it stores into."
@@ -278,8 +334,8 @@ _SQLITE_DOT = re.compile(
     r"\.(tables?|schema|indexes|indices|databases|dbinfo|headers?|mode|show|stats|timer|width)\b[\w \t]*"
 )
 _SQLITE_WORDS = re.compile(
-    r"(^|[\n;])\s*\.|writefile|load_extension|\bedit\s*\(|\battach\b|\binto\s+['\"]|fts\d_tokenizer",
-    re.IGNORECASE,
+    r"(^|[\n;])\s*\.|writefile|load_extension|\bedit\s*\(|\battach\b|\bvacuum\b.*\binto\b|fts\d_tokenizer",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -304,7 +360,8 @@ def _check_duckdb(values: Sequence[str]) -> str | None:
 
 _PSQL_LISTS = re.compile(r"\\(d[a-zA-Z]{0,3}\+?|l\+?|x|timing|conninfo)(?=\s|$)")
 _CLIENT_WORDS = re.compile(
-    r"\\|\bprogram\b|\bsystem\b|\btee\b|\bpager\b|outfile|dumpfile|\bsource\b", re.IGNORECASE
+    r"\\|\bprogram\b|\bsystem\b|\btee\b|\bpager\b|outfile|dumpfile|\bsource\b|^\s*edit\b",
+    re.IGNORECASE,
 )
 
 
@@ -368,7 +425,10 @@ CHECKS: dict[str, Callable[[Sequence[str]], str | None]] = {
     "bsdtar": _check_tar,
     "gtar": _check_tar,
     "uniq": _check_second_operand("uniq", "cduiDz", "fsw"),
-    "xxd": _check_second_operand("xxd", "abeEipuC", "clogsnR"),
+    "xxd": _check_xxd,
+    "jar": _check_jar,
+    "redis-cli": _check_redis,
+    **dict.fromkeys(("convert", "magick", "identify", "mogrify", "composite"), _check_image),
     "printf": _check_printf,
     "test": _check_test,
     "[": _check_test,

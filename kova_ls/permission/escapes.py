@@ -233,7 +233,7 @@ ESCAPES: tuple[Escape, ...] = (
     Escape(
         "openssl",
         "--out --writerand --engine --provider --keyout --provider-path --CAkey s_server req x509 ca"
-        " s_client enc",
+        " s_client enc engine rehash srp --respout --reqout --config",
         "writes a file or loads code",
         ("openssl rand -out x 5", "openssl dgst -engine x a"),
         ("openssl version", "openssl rand -hex 16"),
@@ -459,8 +459,9 @@ ESCAPES: tuple[Escape, ...] = (
         abbreviates=False,
     ),
     Escape(
-        "pdflatex latex xelatex lualatex tex latexmk",
-        "--shell-escape --enable-write18 --output-directory@ --e --pdflatex --latex --r --usepretex",
+        "pdflatex latex xelatex tex latexmk",
+        "--shell-escape --enable-write18 --output-directory@ --e --pdflatex --latex --r --usepretex"
+        " --xelatex=* --lualatex=* --print=* --dvips=* --outdir@ --auxdir@ --jobname@ --new-viewer",
         "runs programs that the document names",
         ("pdflatex -shell-escape a", "latexmk -e x a", "pdflatex --shell-escape a"),
         ("pdflatex a.tex", "latexmk -pdf a.tex"),

@@ -319,4 +319,62 @@ BUILD_ESCAPES: tuple[Escape, ...] = (
         ("just test", "just --list"),
         abbreviates=False,
     ),
+    Escape(
+        "gcc g++ cc c++ clang clang++ ld",
+        "--fopt-info* --fdiagnostics-add-output* --fdiagnostics-format=sarif* --fcallgraph* --MJ* --ccc*"
+        " --fpass-plugin* --cc1* --mllvm --serialize-diagnostics --foptimization-record-file*"
+        " --index-store-path --ftime-trace=* --fproc-stat-report* --fcrash-diagnostics-dir*"
+        " --gcc-toolchain --fmodules-cache-path* --fprofile-dir* --dumpbase --MF/* --MF.* --MF~*"
+        " --Map@ --dependency-file@",
+        "loads code or writes another file",
+        (
+            "clang -fpass-plugin=./x a.c",
+            "gcc -fopt-info-all=x a.c",
+            "ld -Map=/x a",
+            "gcc -MF/x a.c",
+        ),
+        ("gcc -MMD -MF a.d a.c", "clang -O2 a.c"),
+        abbreviates=False,
+        single_dash=True,
+    ),
+    Escape(
+        "as ar nm objdump objcopy strings size readelf addr2line c++filt strip ranlib",
+        "@* --plugin* -o@ --MD --disassembler",
+        "reads its options from a file, loads code or writes elsewhere",
+        ("nm @x", "ar --plugin ./x t a", "as -o /x a"),
+        ("nm -D a.so", "objdump -d a.o", "strings a", "readelf -h a"),
+        abbreviates=False,
+    ),
+    Escape(
+        "ar",
+        "x xo xv M -x -M -xo",
+        "writes whatever the archive names",
+        ("ar x a.a", "ar -x a.a"),
+        ("ar t a.a", "ar rcs a.a a.o"),
+        abbreviates=False,
+    ),
+    Escape(
+        "javac javadoc",
+        "--Xplugin* --processor-module-path --Xbootclasspath* --doclet --docletpath --d@ @*",
+        "loads other code or writes elsewhere",
+        ("javac -Xplugin:x A.java", "javadoc -doclet X A"),
+        ("javac -d out A.java",),
+        abbreviates=False,
+        single_dash=True,
+    ),
+    Escape(
+        "jar",
+        "",
+        "is read word by word",
+        ("jar xf a.jar", "jar -xf a.jar", "jar --extract --file a.jar", "jar uf a.jar b"),
+        ("jar tf a.jar", "jar tvf a.jar"),
+    ),
+    Escape(
+        "rustc rustdoc",
+        "--extern --print=*=* --test-runtool --runtool --test-builder -o@",
+        "loads code or runs another program",
+        ("rustc --extern x=./y.so a.rs", "rustdoc --test-runtool ./x --test a.rs"),
+        ("rustc --version", "rustdoc src/lib.rs"),
+        abbreviates=False,
+    ),
 )

@@ -360,7 +360,7 @@ class _Lexer:
                 at += 2
             elif char == "$":
                 end, more = _dollar(text, at, is_quoted=False)
-                parts.append(text[at:end])
+                parts.append(_spelled(text, at, end))
                 flags |= more
                 at = end
             elif char == "`":
@@ -417,7 +417,7 @@ class _Lexer:
                     at += 1
             elif char == "$":
                 end, more = _dollar(text, at, is_quoted=True)
-                parts.append(text[at:end])
+                parts.append(_spelled(text, at, end))
                 flags |= more
                 at = end
             elif char == "`":
@@ -461,6 +461,18 @@ def _dollar(text: str, at: int, *, is_quoted: bool) -> tuple[int, int]:
     if MOVING_NAMES.match(name):
         raise _Refused("expansion", f"The value of ${name} can be set by the line itself.")
     return match.end(), flag
+
+
+def _spelled(text: str, at: int, end: int) -> str:
+    """Return an expansion so that its name still ends there when the quotes are gone."""
+    if text[end : end + 1] in ('"', "'", "\\") and _JOINED.match(text, end + 1):
+        name = _NAME.fullmatch(text, at + 1, end)
+        if name is not None:
+            return f"${{{name[0]}}}"
+    return text[at:end]
+
+
+_JOINED = re.compile(r"[A-Za-z0-9_'\"\\$]")
 
 
 def _check_command_word(word: Word, raw: str) -> None:

@@ -26,7 +26,7 @@ NEVER: tuple[Never, ...] = (
         " Rscript R julia osascript tclsh# wish expect groovy jshell elixir iex erl escript guile"
         " racket sbcl scala swipl ocaml ghci runghc runhaskell jupyter m4 dc java mongo"
         " mongosh ldd gs kotlin kotlinc clojure clj bb crystal:eval raku janet zig:run dotnet:script"
-        " dotnet:fsi swift:repl meson:runpython yarn:node yarn:run:node"
+        " lualatex luatex luahbtex texlua soffice libreoffice dotnet:fsi swift:repl meson:runpython yarn:node yarn:run:node"
         " rails:runner rails:r rails:console rails:c rails:dbconsole mix:run mix:eval mix:cmd stack:ghci"
         " stack:runghc stack:script",
         "runs any program text it is given",
@@ -71,7 +71,7 @@ NEVER: tuple[Never, ...] = (
         " az:ssh fly:console flyctl:console railway:shell railway:ssh railway:connect render:ssh"
         " doctl:compute:ssh minikube:kubectl adb:shell"
         " crictl:exec ctr:run ansible ansible-playbook ansible-console nc ncat netcat socat telnet ftp"
-        " lftp ssh-add ssh-keygen",
+        " lftp ssh-add ssh-keygen ssh-copy-id",
         "runs commands in another place, or opens a way there",
         ("docker run x", "docker compose exec a sh", "kubectl exec p -- sh", "ssh host ls"),
     ),
@@ -298,6 +298,11 @@ def takes_subcommands(name: str) -> bool | None:
         if name.startswith(stem) and _VERSION.match(name, len(stem)):
             return has_subcommands
     return None
+
+
+def has_subcommands(name: str) -> bool:
+    """Tell whether the second word decides what the program does."""
+    return takes_subcommands(name) is True or name in _NEVER_SUBS
 
 
 def never_reason(words: Sequence[str]) -> str | None:

@@ -12,13 +12,22 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-from kova_ls.permission.escape_checks import find_escape
+from kova_ls.permission.escape_checks import bare_value, find_escape
 from kova_ls.permission.inert import is_inert
-from kova_ls.permission.lexer import EXPANDS, KEYWORDS, Line, SimpleCommand, lex
+from kova_ls.permission.lexer import (
+    DOLLAR,
+    EXPANDS,
+    KEYWORDS,
+    QUOTED_DOLLAR,
+    Line,
+    SimpleCommand,
+    lex,
+)
 from kova_ls.permission.programs import (
     FOLDER_CHANGERS,
     SHELL_CHANGERS,
     development_program,
+    has_subcommands,
     make_rule,
     never_reason,
     program_name,
@@ -105,6 +114,13 @@ def _examine(text: str, command: SimpleCommand, *, has_moved: bool) -> Part:
     guard = _guard(text, command, has_moved=has_moved)
     if words:
         never = never_reason(values)
+        if any(word.flags & (DOLLAR | QUOTED_DOLLAR) for word in words[1:]):
+            bare = (bare_value(value) for value in values)
+            never = never or never_reason([value for value in bare if value])
+        if guard is None and len(words) > 1 and words[1].flags & EXPANDS and has_subcommands(name):
+            guard = Reason(
+                code="expansion", text=f"The shell builds the word that tells `{name}` what to do."
+            )
         if guard is None:
             escape = find_escape(words)
             inner = development_program(values)

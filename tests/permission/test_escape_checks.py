@@ -119,3 +119,36 @@ def test_programs_are_read_as_they_read_their_own_words(command: str, verdict: s
         "yarn *", "zip *", "patch *", "cat *", "unzip *", "tree *", "man *", "pytest *", "jest *"
     )
     assert decide(command, rules) == verdict
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sort ''*",
+        'sort ""*',
+        'sort "$x"*',
+        'git log "$x"--output=PWNED',
+        'sort -"$x"',
+        'git log --outp"$x"ut=PWNED',
+        'npm config "$x"set a b',
+        'npm config "$x""set" a b',
+        'pnpm "$x"dlx a',
+        'make "$x"SHELL=./x',
+        'tar "$x"xf a',
+        'sed "${x}w y" f',
+        "stack {exec,x} y",
+        "stack $x exec y",
+    ],
+)
+def test_an_empty_variable_or_quote_hides_no_option(command: str) -> None:
+    program = command.split(maxsplit=1)[0]
+    assert decide(command, facts(f"{program} *")) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ['git commit -m "a $x"', 'git log --since="$d" "$x"', 'curl -H "A: $T" u', "file ~/x/*"],
+)
+def test_a_variable_inside_a_value_is_no_option(command: str) -> None:
+    program = command.split(maxsplit=1)[0]
+    assert decide(command, facts(f"{program} *")) == "allow"
