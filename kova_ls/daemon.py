@@ -16,6 +16,7 @@ import signal
 import socket
 import struct
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from secrets import token_hex
@@ -33,6 +34,7 @@ _MAX_HELLO_BYTES = 4 * 1024 * 1024
 _HELLO_S = 10.0
 _PR_SET_CHILD_SUBREAPER = 36
 _DEFAULT_IDLE_S = 600.0
+_LISTENS_S = 5.0
 
 
 class Daemon:
@@ -42,6 +44,13 @@ class Daemon:
         self.env = env
         self._stopped = asyncio.Event()
         self._idle: asyncio.TimerHandle | None = None
+        self._path: str | None = None
+        """Of the socket."""
+        self._inode = 0
+        self._relisten: asyncio.Future[None] | None = None
+        self._server: asyncio.Server | None = None
+        self._is_superseded = False
+        """Another engine waits for sessions of this one."""
         self._engine: Engine | None = None
         self.hub = Hub(
             self._load, stop=self.stop, on_change=self._changed, kova_home=paths.home(env)
@@ -50,12 +59,15 @@ class Daemon:
     def _load(self) -> "Engine":
         from kova_ls.engine import Engine
 
+        with contextlib.suppress(OSError):
+            paths.private_folder(paths.data_dir(self.env))
         self._engine = engine = Engine(
             kova_home=Path(paths.home(self.env)),
             data_dir=Path(paths.data_dir(self.env)),
             runtime_dir=Path(paths.runtime_dir(self.env)),
             env=self.env,
         )
+        engine.on_rival = ask_to_yield
         engine.recover()
         engine.spawn(engine.look_around(), name="look around")
         return engine
@@ -70,10 +82,43 @@ class Daemon:
             self._idle.cancel()
             self._idle = None
         engine = self._engine
+        if self._is_superseded and not self.hub.endpoints:
+            # A turn that waits for a person goes on waiting in the other engine.
+            if engine is None or all(s.state.is_waiting for s in engine.running):
+                self.stop()
+            return
         if self.hub.endpoints or (engine is not None and engine.running):
             return
         idle_s = engine.settings.idle_exit_s if engine is not None else _DEFAULT_IDLE_S
         self._idle = asyncio.get_running_loop().call_later(idle_s, self._stopped.set)
+
+    def yield_to_another(self) -> None:
+        """Give another engine what it waits for; end as soon as no editor needs this one."""
+        self._is_superseded = True
+        if self._engine is not None:
+            self._engine.release_idle()
+        self._changed()
+
+    def _listen_again(self) -> None:
+        """Come back when somebody removed the socket."""
+        if self._path is not None and not os.path.lexists(self._path):
+            self._relisten = asyncio.ensure_future(self._listen(self._path))
+
+    async def _listen(self, path: str) -> None:
+        if self._server is not None:
+            self._server.close()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_unix_server(lambda: _Greeting(self, ""), path)
+        os.chmod(path, 0o600)
+        self._path, self._inode = path, os.lstat(path).st_ino
+
+    def _unlink(self, place: str) -> None:
+        """Remove what tells where this engine listens, unless another one took the place."""
+        with contextlib.suppress(OSError):
+            if self._path is None or os.lstat(place).st_ino == self._inode:
+                os.unlink(place)
 
     async def finish(self) -> None:
         """Let running turns come to their end, or to a card, then close."""
@@ -92,18 +137,18 @@ class Daemon:
                 loop.add_signal_handler(sign, self._stopped.set)
         secret = token_hex(32)
         if relay.uses_tcp(self.env):
-            server = await loop.create_server(lambda: _Greeting(self, secret), "127.0.0.1", 0)
-            port = server.sockets[0].getsockname()[1]
+            self._server = await loop.create_server(lambda: _Greeting(self, secret), "127.0.0.1", 0)
+            port = self._server.sockets[0].getsockname()[1]
             place = relay.port_file(path)
             fd = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             os.write(fd, f"{port} {secret}\n".encode())
             os.close(fd)
         else:
             place = path
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
-            server = await loop.create_unix_server(lambda: _Greeting(self, ""), path)
-            os.chmod(path, 0o600)
+            await self._listen(path)
+            with contextlib.suppress(NotImplementedError):
+                loop.add_signal_handler(signal.SIGURG, self._listen_again)
+                loop.add_signal_handler(signal.SIGWINCH, self.yield_to_another)
         if announce is not None:
             os.write(announce, b"1")
             os.close(announce)
@@ -112,13 +157,26 @@ class Daemon:
         try:
             await self._stopped.wait()
         finally:
-            server.close()
-            with contextlib.suppress(OSError):
-                os.unlink(place)
+            if self._server is not None:
+                self._server.close()
+            self._unlink(place)
             for endpoint in list(self.hub.endpoints):
                 endpoint.close()
             if self._engine is not None:
                 await self._engine.close()
+
+
+def ask_to_yield(pid: int | None) -> None:
+    """Ask another engine for the sessions that it does not use."""
+    _tell(pid, "SIGWINCH")
+
+
+def _tell(pid: int | None, sign: str) -> None:
+    # Both signals used are ignored by whoever does not know them: a wrong process is not harmed.
+    number = getattr(signal, sign, None)
+    if pid is not None and pid > 1 and number is not None:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
 
 
 class _Greeting(asyncio.Protocol):
@@ -228,7 +286,23 @@ def _take_lock(path: str) -> int | None:
     except OSError:
         os.close(fd)
         return None
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, b"%d" % os.getpid(), 0)
     return fd
+
+
+def _wait_for(path: str) -> None:
+    """Wait until the engine that holds the lock listens; its socket may have been removed."""
+    try:
+        with open(path + ".lock", encoding="ascii") as file:
+            pid = int(file.read())
+    except (OSError, ValueError):
+        return
+    if not os.path.lexists(path):
+        _tell(pid, "SIGURG")
+    until = time.monotonic() + _LISTENS_S
+    while not os.path.lexists(path) and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 def main(argv: list[str]) -> int:
@@ -249,6 +323,7 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"kova-ls engine: {error}\n")
         return 1
     if lock is None:
+        _wait_for(path)
         sys.stderr.write("kova-ls engine: another one is running\n")
         return 0
     os.chdir("/")  # noqa: TID251 - hold no folder of whoever started it

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -135,3 +136,66 @@ def test_a_second_engine_finds_the_lock_taken(tmp_path):
     assert second is not None
     os.close(second)
     assert Path(path + ".lock").stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_socket_that_was_removed_comes_back(served):
+    one, path = served
+    os.unlink(path)
+    os.kill(os.getpid(), signal.SIGURG)
+    while not os.path.exists(path):
+        await asyncio.sleep(0.001)
+    _, writer = await greet(path, b'{"env": {}}\n')
+    while not one.hub.endpoints:
+        await asyncio.sleep(0.001)
+    writer.close()
+    inode = os.lstat(path).st_ino
+    os.kill(os.getpid(), signal.SIGURG)
+    await asyncio.sleep(0)
+    assert os.lstat(path).st_ino == inode
+
+
+async def test_an_engine_that_another_waits_for_ends_with_its_last_editor(served):
+    one, path = served
+    _, writer = await greet(path, b'{"env": {}}\n')
+    while not one.hub.endpoints:
+        await asyncio.sleep(0.001)
+    daemon.ask_to_yield(os.getpid())
+    while not one._is_superseded:
+        await asyncio.sleep(0.001)
+    assert not one._stopped.is_set()
+    writer.close()
+    await one._stopped.wait()
+
+
+async def test_the_place_of_another_engine_is_left_alone(env):
+    one = Daemon(env)
+    path = paths.socket_path(env, "build")
+    serving = asyncio.ensure_future(one.serve(path, None))
+    while not os.path.exists(path):
+        await asyncio.sleep(0.001)
+    os.rename(path, path + ".old")
+    Path(path).write_text("another's")
+    one._stopped.set()
+    await serving
+    assert Path(path).read_text() == "another's"
+
+
+def test_nobody_is_signalled_who_is_not_known():
+    for pid in (None, 0, 1, -1, 2**22 + 5):
+        daemon.ask_to_yield(pid)
+
+
+def test_who_finds_the_lock_taken_waits_for_the_socket(tmp_path, monkeypatch):
+    path = tmp_path / "a.sock"
+    told = []
+    lock = daemon._take_lock(str(path))
+
+    def tell(pid, sign):
+        told.append((pid, sign))
+        path.touch()
+
+    monkeypatch.setattr(daemon, "_tell", tell)
+    daemon._wait_for(str(path))
+    daemon._wait_for(str(path))
+    assert told == [(os.getpid(), "SIGURG")]
+    os.close(lock)

@@ -1,5 +1,6 @@
 """From a request's params to its answer or its error: the one place that names codes."""
 
+import asyncio
 import logging
 from collections.abc import Coroutine
 from secrets import token_hex
@@ -9,6 +10,7 @@ from pydantic import ValidationError
 
 from kova_ls.endpoint import framing
 from kova_ls.endpoint.handlers import HANDLERS
+from kova_ls.endpoint.handlers._table import Handler
 from kova_ls.endpoint.project import bounded
 from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.protocol._base import WireModel
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _MAX_RESULT_BYTES = 240_000
+_WAITS_S = (0.1, 0.2, 0.4, 0.8)
 
 
 def answer(
@@ -33,8 +36,31 @@ def answer(
             f"There is no method {method!r} in this version; see kova-ls schema openrpc.",
         )
     model = METHODS[method].params
-    outcome = handler(endpoint, model.model_validate({} if params is None else params))
+    wanted = model.model_validate({} if params is None else params)
+    try:
+        outcome = handler(endpoint, wanted)
+    except RequestFailed as error:
+        if error.code != "sessionInUse":
+            raise
+        return _once_more(endpoint, handler, wanted)
     return encoded(outcome) if isinstance(outcome, WireModel) else outcome
+
+
+async def _once_more(endpoint: "EditorEndpoint", handler: Handler, params: Any) -> WireModel:
+    """Ask again for a while: another engine gives back at once what it does not use."""
+    held: RequestFailed | None = None
+    for wait_s in _WAITS_S:
+        await asyncio.sleep(wait_s)
+        try:
+            outcome = handler(endpoint, params)
+        except RequestFailed as error:
+            if error.code != "sessionInUse":
+                raise
+            held = error
+        else:
+            return outcome if isinstance(outcome, WireModel) else await outcome
+    assert held is not None
+    raise held
 
 
 def encoded(outcome: WireModel) -> bytes:

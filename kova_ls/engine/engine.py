@@ -29,7 +29,7 @@ from kova_ls.engine.session import Session
 from kova_ls.engine.workspace import is_below
 from kova_ls.errors import IllegalTransition, KovaError, RequestFailed, SettingsError
 from kova_ls.journal import records as r
-from kova_ls.journal.store import Journal
+from kova_ls.journal.store import Journal, Stored
 from kova_ls.llm import open_adapter
 from kova_ls.llm._base import Adapter, ToolSpec
 from kova_ls.permission.mode import offered
@@ -39,6 +39,8 @@ from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
+_RECOVER_S = 5.0
+"""Until a session that another engine holds is tried again."""
 _NO_MODEL = (
     "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start "
     "Ollama, or write ~/.kova/config.toml; `kova-ls doctor` says what was found."
@@ -79,11 +81,14 @@ class Engine:
         """Called when a session began or ended work."""
         self.on_warning: Callable[[str], None] = _log.warning
         """Called with what every person attached should know."""
+        self.on_rival: Callable[[int | None], None] = lambda holder: None
+        """Called with the process, where known, that has a session open which is wanted here."""
         self._sessions: dict[str, Session] = {}
         self._index: dict[str, Summary] | None = None
         self._adapters: dict[tuple[str, str | None], Adapter] = {}
         self._settings_stamp: tuple[int, int] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._later: asyncio.TimerHandle | None = None
         self._specs: dict[tuple[Mode, bool], tuple[ToolSpec, ...]] = {}
         self._ollama: tuple[str, ...] = ()
 
@@ -295,7 +300,7 @@ class Engine:
             raise RequestFailed(
                 "sessionNotFound", f"There is no session {session_id!r}. List the sessions again."
             )
-        journal, stored = Journal.open(path)
+        journal, stored = self._open(path)
         if not stored:
             journal.close()
             raise RequestFailed("sessionNotFound", f"Session {session_id!r} is empty.")
@@ -303,6 +308,22 @@ class Engine:
         self._sessions[session_id] = session
         session.resume()
         return session
+
+    def _open(self, path: Path) -> tuple[Journal, list[Stored]]:
+        try:
+            return Journal.open(path)
+        except RequestFailed as error:
+            if error.code == "sessionInUse":
+                self._index = None  # what the other engine does with it is read when it is listed
+                self.on_rival(error.data["holder"])
+            raise
+
+    def release_idle(self) -> None:
+        """Give back the sessions that nobody follows and that have nothing to do."""
+        for session in list(self._sessions.values()):
+            if session.is_unused:
+                session.close()
+                del self._sessions[session.id]
 
     def loaded(self, session_id: str) -> Session | None:
         """Return a session that is in memory."""
@@ -365,15 +386,21 @@ class Engine:
             )
 
     def recover(self) -> list[Session]:
-        """Go on with every turn that the last engine left open."""
+        """Go on with every turn that the last engine left open, or leaves later."""
         found: list[Session] = []
+        is_held = False
         for summary in self.summaries():
             if summary.state is SessionState.IDLE and not summary.has_queue:
                 continue
             try:
                 found.append(self.get(summary.session_id))
             except KovaError as error:
-                _log.warning("session %s: %s", summary.session_id, error.message)
+                if error.code == "sessionInUse":
+                    is_held = True
+                else:
+                    _log.warning("session %s: %s", summary.session_id, error.message)
+        if is_held:
+            self._later = asyncio.get_running_loop().call_later(_RECOVER_S, self.recover)
         return found
 
     def detached(self, editor: Editor) -> None:
@@ -407,6 +434,8 @@ class Engine:
         for session in self._sessions.values():
             session.leaving = True
         self.commands.close()
+        if self._later is not None:
+            self._later.cancel()
         tasks = [task for task in self._tasks if not task.done()]
         for task in tasks:
             task.cancel()

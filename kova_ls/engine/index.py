@@ -60,8 +60,13 @@ def write(folder: Path, summary: Summary) -> None:
     """Keep the entry; a failure only makes the next listing slower."""
     temporary = folder / "meta.json.new"
     with contextlib.suppress(OSError):
-        temporary.write_bytes(orjson.dumps(summary))
+        with open(temporary, "wb", opener=_private) as file:
+            file.write(orjson.dumps(summary))
         os.replace(temporary, folder / "meta.json")
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def read(folder: Path) -> Summary | None:
@@ -78,10 +83,9 @@ def read(folder: Path) -> Summary | None:
 
 def _from_journal(folder: Path) -> Summary | None:
     try:
-        journal, stored = Journal.open(folder / "journal.jsonl")
+        stored = Journal.peek(folder / "journal.jsonl")
     except (OSError, KovaError):
         return None
-    journal.close()
     state: machine.State | None = None
     try:
         for entry in stored:

@@ -121,7 +121,20 @@ class Journal:
             raise
         return journal, stored
 
-    def _scan(self) -> Iterator[Stored]:
+    @classmethod
+    def peek(cls, path: Path) -> list[Stored]:
+        """Return all whole records of a journal, which another engine may be writing.
+
+        Raises: JournalCorrupt for damage before the last line; OSError.
+        """
+        fd = os.open(path, os.O_RDONLY)
+        journal = cls(path, fd)
+        try:
+            return list(journal._scan(mends=False))
+        finally:
+            journal.close()
+
+    def _scan(self, *, mends: bool = True) -> Iterator[Stored]:
         with os.fdopen(os.dup(self._fd), "rb") as file:
             data = file.read()
         start = 0
@@ -136,7 +149,8 @@ class Journal:
                         f"{self.path}: line {self.seq + 1} is damaged and others follow it. "
                         "Move the file away to go on without this session."
                     )
-                os.ftruncate(self._fd, start)
+                if mends:
+                    os.ftruncate(self._fd, start)
                 break
             self._starts.append(start)
             start = stop + 1
@@ -253,10 +267,31 @@ def _lock(fd: int, path: Path) -> None:
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
+        holder = _holder(fd)
+        named = f" (process {holder})" if holder is not None else ""
         raise RequestFailed(
-            "journalDamaged",
-            f"{path} is in use by another engine. Close the editors of the other version.",
+            "sessionInUse",
+            f"The session {path.parent.name} is open in another engine{named}, of another version "
+            "or another installation. Close the editors that use that one, or wait for the end of "
+            "its turn; nothing is lost.",
+            holder=holder,
         ) from error
+
+
+def _holder(fd: int) -> int | None:
+    """Return the process that has a file's lock, where Linux tells."""
+    info = os.fstat(fd)
+    place = f"{os.major(info.st_dev):02x}:{os.minor(info.st_dev):02x}:{info.st_ino}"
+    try:
+        with open("/proc/locks", encoding="ascii") as file:
+            entries = [line.split() for line in file]
+    except OSError:
+        return None
+    for entry in entries:
+        if "FLOCK" in entry and place in entry:
+            pid = int(entry[entry.index(place) - 1])
+            return pid if pid > 1 else None
+    return None
 
 
 def _disk_failure(path: Path, error: OSError) -> RequestFailed:

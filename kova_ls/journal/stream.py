@@ -56,6 +56,11 @@ class Stream:
 
         return leave
 
+    @property
+    def is_heard(self) -> bool:
+        """True while someone hears it."""
+        return bool(self._subscribers)
+
     def append(self, record: Record, at: float, apply: Callable[[], None]) -> Stored:
         """Write the record, let the caller `apply` it, then tell it.
 

@@ -24,6 +24,7 @@ class ErrorCode(IntEnum):
     JOURNAL_DAMAGED = -32030
     LIMIT_EXCEEDED = -32031
     DISK_FAILED = -32032
+    SESSION_IN_USE = -32033
 
 
 CODES: dict[str, ErrorCode] = {
@@ -42,6 +43,7 @@ CODES: dict[str, ErrorCode] = {
     "journalDamaged": ErrorCode.JOURNAL_DAMAGED,
     "limitExceeded": ErrorCode.LIMIT_EXCEEDED,
     "diskFailed": ErrorCode.DISK_FAILED,
+    "sessionInUse": ErrorCode.SESSION_IN_USE,
     "badSettings": ErrorCode.MODEL_NOT_CONFIGURED,
 }
 """Word of a KovaError -> code; any other word is an internal error."""
@@ -65,5 +67,6 @@ ADVICE: dict[ErrorCode, str] = {
     ErrorCode.JOURNAL_DAMAGED: "The message names the file and the line.",
     ErrorCode.LIMIT_EXCEEDED: "Ask for less at once.",
     ErrorCode.DISK_FAILED: "Free some space or mend the rights; nothing announced is lost.",
+    ErrorCode.SESSION_IN_USE: "Close the editors of the other engine, then attach again.",
 }
 """What an editor should do."""

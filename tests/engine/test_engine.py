@@ -1,7 +1,11 @@
 """All sessions of one user."""
 
+import asyncio
+import os
+
 import pytest
 
+from kova_ls.engine import engine as module
 from kova_ls.errors import JournalCorrupt, RequestFailed
 from kova_ls.vocabulary import ApprovalLevel, WhenBusy
 from tests.support.stage import PretendedEditor, Stage, call, say
@@ -171,3 +175,43 @@ async def test_a_title_may_be_given(stage):
     stage.prompt(session, "Something else.")
     await stage.idle(session)
     assert session.state.title == "Mine"
+
+
+async def test_what_nobody_uses_is_given_back_and_read_again(stage):
+    heard = stage.create()
+    session = stage.engine.create(
+        workspace_uri=stage.workspace.as_uri(),
+        title="Idle",
+        mode=None,
+        level=None,
+        model=None,
+        editor=stage.editor,
+    )
+    idle = session.id
+    stage.engine.release_idle()
+    assert stage.engine.loaded_sessions == [heard]
+    assert stage.engine.get(idle).state.title == "Idle"
+
+
+async def test_a_turn_that_another_engine_holds_goes_on_once_it_is_given_back(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(module, "_RECOVER_S", 0.01)
+    stage = Stage(tmp_path, [call("bash", command="make"), END])
+    held = stage.create()
+    stage.prompt(held, "Go.")
+    await stage.waiting(held)
+    first = stage.engine
+    second = stage.start_engine()
+    rivals = []
+    second.on_rival = rivals.append
+    assert second.recover() == []
+    assert [entry.state for entry in second.summaries()] == ["waiting"]
+    refused("sessionInUse", lambda: second.get(held.id))
+    await first.close()
+    while not second.running:
+        await asyncio.sleep(0.001)
+    assert set(rivals) <= {os.getpid(), None}
+    assert len(rivals) >= 2
+    assert second.running[0].state.approvals == held.state.approvals
+    await stage.close()

@@ -27,6 +27,15 @@ async def test_an_entry_is_kept_and_read(tmp_path):
     await stage.close()
 
 
+async def test_a_session_that_another_engine_holds_is_listed(tmp_path):
+    stage, session = await made(tmp_path)
+    entry = session.folder / "meta.json"
+    assert entry.stat().st_mode & 0o777 == 0o600
+    entry.unlink()
+    assert index.read(session.folder).title == "Mine"
+    await stage.close()
+
+
 @pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"title": 1}', b"\xff"])
 async def test_losing_the_entry_loses_nothing(tmp_path, content):
     stage, session = await made(tmp_path)

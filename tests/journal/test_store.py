@@ -131,8 +131,29 @@ def test_a_record_of_a_later_version_is_not_cut_away(tmp_path):
 
 def test_one_writer_holds_the_file(journal):
     journal.append(titled("a"), 0)
-    with pytest.raises(RequestFailed, match="in use by another engine"):
+    with pytest.raises(RequestFailed, match="open in another engine") as caught:
         Journal.open(journal.path)
+    assert caught.value.code == "sessionInUse"
+    assert caught.value.data["holder"] in (os.getpid(), None)
+
+
+def test_what_another_writes_can_be_looked_at(journal):
+    journal.append(titled("a"), 0)
+    with open(journal.path, "ab") as file:
+        file.write(b'{"seq":2,"at"')
+    before = journal.path.read_bytes()
+    assert [entry.record.title for entry in Journal.peek(journal.path)] == ["a"]
+    assert journal.path.read_bytes() == before
+
+
+def test_what_comes_after_the_end_reaches_no_file(journal, tmp_path):
+    journal.append(titled("a"), 0)
+    journal.close()
+    with open(tmp_path / "other", "wb"):
+        with pytest.raises(RequestFailed):
+            journal.append(titled("b"), 0)
+        journal.close()
+    assert (tmp_path / "other").stat().st_size == 0
 
 
 def test_a_full_disk_leaves_the_file_whole(journal, monkeypatch):
