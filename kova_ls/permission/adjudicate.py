@@ -20,6 +20,7 @@ Finding = tuple[Decision, Reason]
 Gate = Callable[[Call, Effect, Facts], Finding | None]
 
 _PLAN_FILE = Reason(code="plan_file", text="It is the session's plan file.")
+_REQUESTS = "This project requests "
 _NOTHING = Reason(code="harmless", text="It touches nothing.")
 
 
@@ -123,7 +124,9 @@ def _joined(remembered: list[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _notices(facts: Facts) -> tuple[str, ...]:
-    return tuple(f"This project requests {what}." for what in facts.proposals)
+    return tuple(
+        what if what.startswith(_REQUESTS) else f"{_REQUESTS}{what}." for what in facts.proposals
+    )
 
 
 # -- rules for tools, files and hosts -----------------------------------------------------------

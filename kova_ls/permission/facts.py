@@ -51,7 +51,8 @@ class Facts:
     case_folds: bool = False
     """The file system ignores case."""
     proposals: tuple[str, ...] = ()
-    """What the project's shared file asks for, as sentences' objects; shown, never in force."""
+    """What the project's shared file asks for, as whole sentences or as the object of
+    "This project requests …"; shown, never in force."""
     git_dirs_ok: bool = True
     """The git directory that git would use is the workspace's own."""
 

@@ -72,13 +72,17 @@ DIFFERS = Reason(
 )
 
 
+_lex = lru_cache(maxsize=16)(lex)
+"""Both questions about a line are asked one after the other."""
+
+
 @lru_cache(maxsize=2048)
 def analyse(text: str) -> Analysis:
     """Read a command line once. Never raises; bounded for any input.
 
     Nothing may be allowed or remembered on this alone: ask `is_confirmed` as well.
     """
-    line = lex(text)
+    line = _lex(text)
     if isinstance(line, Reason):
         return Analysis(line, (), (), None)
     parts: list[Part] = []
@@ -96,7 +100,7 @@ def analyse(text: str) -> Analysis:
 @lru_cache(maxsize=2048)
 def is_confirmed(text: str) -> bool:
     """Tell whether the second reading agrees with ours on every border."""
-    line = lex(text)
+    line = _lex(text)
     return not isinstance(line, Reason) and _agrees(text, line)
 
 
@@ -183,7 +187,7 @@ def _agrees(text: str, line: Line) -> bool:
     Plain text is replaced by a stand-in first, so that lines of one shape are parsed once: bashlex
     takes its time per character.
     """
-    skeleton, ends, shifts = _skeleton(text)
+    skeleton, ends, shifts, dropped = _skeleton(text)
     seen = _bashlex_shape(skeleton)
     if seen is None:
         return False
@@ -196,6 +200,8 @@ def _agrees(text: str, line: Line) -> bool:
         if command.redirects:
             own += [(redirect.start, redirect.end) for redirect in command.redirects]
             own.sort()
+        if dropped:
+            own = [span for span in own if span[0] not in dropped]
         if len(own) != len(spans):
             return False
         for (start, end), (their_start, their_end) in zip(own, spans, strict=True):
@@ -206,27 +212,45 @@ def _agrees(text: str, line: Line) -> bool:
     return True
 
 
-def _skeleton(text: str) -> tuple[str, list[int], list[int]]:
-    """Return the text with plain runs replaced, where the runs end, and by how much they shift."""
-    ends: list[int] = []
-    shifts: list[int] = [0]
-    pieces: list[str] = []
-    at = 0
-    shift = 0
+def _skeleton(text: str) -> tuple[str, list[int], list[int], set[int]]:
+    """Return the text with plain runs replaced, and how to find a place of the text in it.
+
+    Shape: the skeleton; where the runs end; by how much each shifts what follows; where the runs
+    start that were left out. Of plain runs with one blank between them the first and the last stay:
+    in quotes they are text like any other, outside of quotes each is a word of its own.
+    """
+    runs: list[tuple[int, int, str]] = []
     for match in _RUN.finditer(text):
         start, end = match.span()
         run = match[0]
-        if run in KEYWORDS or text[end : end + 1] in ("=", "["):
-            continue
-        stand_in = "1" if run.isdigit() else _STAND_IN
-        pieces.append(text[at:start])
-        pieces.append(stand_in)
+        if run not in KEYWORDS and text[end : end + 1] not in ("=", "["):
+            runs.append((start, end, "1" if run.isdigit() else _STAND_IN))
+    ends: list[int] = []
+    shifts: list[int] = [0]
+    dropped: set[int] = set()
+    pieces: list[str] = []
+    at = 0
+    shift = 0
+    last = len(runs) - 1
+    for index, (start, end, stand_in) in enumerate(runs):
+        if (
+            0 < index < last
+            and runs[index - 1][1] == start - 1
+            and text[start - 1] == " "
+            and runs[index + 1][0] == end + 1
+            and text[end] == " "
+        ):
+            dropped.add(start)
+            shift -= end - start + 1
+        else:
+            pieces.append(text[at:start])
+            pieces.append(stand_in)
+            shift += len(stand_in) - (end - start)
         at = end
-        shift += len(stand_in) - len(run)
         ends.append(end)
         shifts.append(shift)
     pieces.append(text[at:])
-    return "".join(pieces), ends, shifts
+    return "".join(pieces), ends, shifts, dropped
 
 
 class _Differs(Exception):

@@ -111,7 +111,13 @@ def test_the_second_reader_is_imported_for_commands_only() -> None:
 @pytest.mark.parametrize(
     ("text", "skeleton"),
     [
-        ("git log --oneline", "x_x x_x x_x"),
+        ("git log --oneline", "x_x x_x"),
+        ("git log -1 a | head 5 2>&1", "x_x x_x | x_x 1>&1"),
+        ("a 'b c d e' f g h", "x_x 'x_x x_x' x_x x_x"),
+        ("a  b c\td e\nf g h", "x_x  x_x x_x\tx_x x_x\nx_x x_x"),
+        ("a b in c d then e", "x_x x_x in x_x x_x then x_x"),
+        ("a b c=d e f", "x_x x_x c=x_x x_x"),
+        ("a b c\\ d e f", "x_x x_x\\ x_x x_x"),
         ("ls 22>&1", "x_x 1>&1"),
         ("A=b C+=d e", "A=x_x C+=x_x x_x"),
         ("for x in y", "for x_x in x_x"),
@@ -133,3 +139,15 @@ def test_a_border_that_moved_is_noticed() -> None:
     assert not shell._agrees("git log && ls", wrong)  # pyright: ignore[reportPrivateUsage]
     other = line._replace(operators=("||", ""))
     assert not shell._agrees("git log && ls", other)  # pyright: ignore[reportPrivateUsage]
+
+
+def test_a_word_that_was_left_out_still_has_its_place() -> None:
+    text = "git log -1 a b && ls 'x y z w' c d e"
+    line = lex(text)
+    assert isinstance(line, Line)
+    assert shell._agrees(text, line)  # pyright: ignore[reportPrivateUsage]
+    words = line.commands[1].words
+    shifted = words[1]._replace(end=words[1].end - 1)
+    moved = line.commands[1]._replace(words=(words[0], shifted, *words[2:]))
+    wrong = line._replace(commands=(line.commands[0], moved))
+    assert not shell._agrees(text, wrong)  # pyright: ignore[reportPrivateUsage]
