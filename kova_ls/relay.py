@@ -150,8 +150,16 @@ def _start(path: str, env: Mapping[str, str]) -> _socket.socket:
     os.set_inheritable(announce, True)
     child = dict(env)
     child["KOVA_READY_FD"] = str(announce)
-    pid = _spawn(log, child)
-    os.close(announce)
+    try:
+        pid = _spawn(log, child)
+    except OSError as error:
+        os.close(ready)
+        raise Unreachable(
+            f"The engine cannot be started: {error.strerror}; its log {log} must be writable. "
+            "Mend the rights of that folder, or set KOVA_DATA_DIR to another."
+        ) from error
+    finally:
+        os.close(announce)
     deadline = time.monotonic() + _START_S
     try:
         while True:

@@ -59,6 +59,12 @@ def test_without_an_engine_it_says_so(env):
         connect(env, may_start=False)
 
 
+def test_a_log_that_cannot_be_written_is_said(env):
+    os.makedirs(paths.log_path(env))
+    with pytest.raises(Unreachable, match=r"must be writable.*KOVA_DATA_DIR"):
+        connect(env)
+
+
 def test_it_greets_the_engine_that_is_there(env, engine):
     peer = connect(env, may_start=False)
     server, _ = engine.accept()

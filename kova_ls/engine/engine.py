@@ -39,6 +39,8 @@ from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
+_MAX_OPEN = 64
+"""Sessions, beyond which those are closed that nobody uses."""
 _RECOVER_S = 5.0
 """Until a session that another engine holds is tried again."""
 _NO_MODEL = (
@@ -267,6 +269,7 @@ class Engine:
                 model = self.read_settings(editor.env).default_model or ""
             except SettingsError:
                 model = ""  # said when a turn starts: looking around needs no model
+        self._make_room()
         session_id = token_hex(10)
         now = self.now()
         journal = Journal.create(self.sessions_dir / session_id / "journal.jsonl")
@@ -310,6 +313,7 @@ class Engine:
         return session
 
     def _open(self, path: Path) -> tuple[Journal, list[Stored]]:
+        self._make_room()
         try:
             return Journal.open(path)
         except RequestFailed as error:
@@ -317,6 +321,11 @@ class Engine:
                 self._index = None  # what the other engine does with it is read when it is listed
                 self.on_rival(error.data["holder"])
             raise
+
+    def _make_room(self) -> None:
+        # Each open session holds a file, of which a process may have a thousand.
+        if len(self._sessions) >= _MAX_OPEN:
+            self.release_idle()
 
     def release_idle(self) -> None:
         """Give back the sessions that nobody follows and that have nothing to do."""

@@ -9,8 +9,9 @@ import asyncio
 import codecs
 import os
 import signal
+import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
@@ -353,7 +354,7 @@ class _Sink(asyncio.Protocol):
         self._size += len(data)
         if self._file is None and self._size > self._head_bytes + self._tail_bytes:
             self._place = self._new_output()
-            self._file = open(self._place[1], "wb", buffering=0)  # noqa: SIM115
+            self._file = open(self._place[1], "wb", buffering=0, opener=_private)  # noqa: SIM115
             self._spool(bytes(self._head + self._tail))
         if self._file is not None and self._spooled_bytes == before:
             self._spool(data[: _MAX_SPOOLED_BYTES - before])
@@ -382,6 +383,10 @@ class _Sink(asyncio.Protocol):
             skipped = len(batch) - _BATCH_CHARS
             batch = f"\n[… {skipped:,} characters not shown live …]\n" + batch[skipped:]
         self._on_output(batch)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _cuts_character(data: bytes) -> bool:
@@ -466,17 +471,32 @@ def _is_alive(group: int) -> bool:
         os.killpg(group, 0)
     except OSError:
         return False
-    return True
+    if sys.platform != "linux":
+        return True
+    # The dead keep their group until somebody buries them.
+    return any(is_alive and found == group for _, _, found, is_alive in processes())
 
 
 def _any_alive(group: int, members: Iterable[int]) -> bool:
     if _is_alive(group):
         return True
+    if sys.platform == "linux":
+        return any(is_alive and pid in members for pid, _, _, is_alive in processes())
     for pid in members:
         with suppress(OSError):
             os.kill(pid, 0)
             return True
     return False
+
+
+def processes() -> Iterator[tuple[int, int, int, bool]]:
+    """Yield process, parent and group of everything on Linux, and whether it is alive."""
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(OSError):
+                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                    fields = file.read().rpartition(")")[2].split()
+                yield int(name), int(fields[1]), int(fields[2]), fields[0] not in "ZX"
 
 
 def _members(pid: int) -> tuple[int, ...]:

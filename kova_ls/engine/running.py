@@ -9,11 +9,12 @@ Invariant: every `command_started` of the grants is matched by one `command_fini
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from kova_ls.engine.grants import Grants
+from kova_ls.engine.process import processes
 from kova_ls.engine.programs import Programs, Stamp
 from kova_ls.errors import RequestFailed
 from kova_ls.tools._base import ToolError
@@ -134,7 +135,7 @@ def _children() -> set[int]:
         return set()
     own, own_group = os.getpid(), os.getpgrp()
     found: set[int] = set()
-    for pid, parent, group, is_alive in _processes():
+    for pid, parent, group, is_alive in processes():
         if parent == own and is_alive:
             found.add(pid)
         elif parent == own and group not in (pid, own_group):
@@ -153,14 +154,4 @@ def _is_group(group: int | None) -> bool:
     if group is None or sys.platform != "linux":
         return group is not None
     # The dead keep a group until they are buried.
-    return any(found == group for _, _, found, is_alive in _processes() if is_alive)
-
-
-def _processes() -> Iterator[tuple[int, int, int, bool]]:
-    """Yield process, parent and group of everything, and whether it is alive."""
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with suppress(OSError):
-                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
-                    fields = file.read().rpartition(")")[2].split()
-                yield int(name), int(fields[1]), int(fields[2]), fields[0] not in "ZX"
+    return any(found == group for _, _, found, is_alive in processes() if is_alive)

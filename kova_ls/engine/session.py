@@ -144,7 +144,8 @@ class Session:
         place = self.folder / "outputs" / f"{name}.txt"
         if not place.is_file() or place.stat().st_size != len(data):
             place.parent.mkdir(mode=0o700, exist_ok=True)
-            place.write_bytes(data)
+            with open(place, "wb", opener=_private) as file:
+                file.write(data)
         return f"{self.id}/{place.name}"
 
     # -- records ------------------------------------------------------------------------------
@@ -499,6 +500,10 @@ class Session:
     def close(self) -> None:
         """Give the file back."""
         self.journal.close()
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _well_formed(record: r.Record) -> r.Record:

@@ -109,9 +109,12 @@ class Journal:
     def open(cls, path: Path) -> "tuple[Journal, list[Stored]]":
         """Open an existing journal, cutting away a torn last line, and return all its records.
 
-        Raises: JournalCorrupt for damage before the last line, naming the line.
+        Raises: JournalCorrupt for damage before the last line, naming the line; RequestFailed.
         """
-        fd = os.open(path, os.O_RDWR | os.O_APPEND)
+        try:
+            fd = os.open(path, os.O_RDWR | os.O_APPEND)
+        except OSError as error:
+            raise _disk_failure(path, error) from error
         try:
             _lock(fd, path)
             journal = cls(path, fd)

@@ -215,3 +215,25 @@ async def test_a_turn_that_another_engine_holds_goes_on_once_it_is_given_back(
     assert len(rivals) >= 2
     assert second.running[0].state.approvals == held.state.approvals
     await stage.close()
+
+
+async def test_sessions_that_nobody_uses_do_not_pile_up(stage, monkeypatch):
+    monkeypatch.setattr(module, "_MAX_OPEN", 4)
+    heard = stage.create()
+    made = [
+        stage.engine.create(
+            workspace_uri=stage.workspace.as_uri(),
+            title=str(number),
+            mode=None,
+            level=None,
+            model=None,
+            editor=stage.editor,
+        ).id
+        for number in range(20)
+    ]
+    assert len(stage.engine.loaded_sessions) <= 4
+    assert heard in stage.engine.loaded_sessions
+    for number, session in enumerate(made):
+        assert stage.engine.get(session).state.title == str(number)
+    assert len(stage.engine.loaded_sessions) <= 4
+    assert len(stage.engine.summaries()) == 21

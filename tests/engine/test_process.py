@@ -1,6 +1,7 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -316,3 +317,12 @@ class TestEnvironment:
     async def test_git_finds_no_bare_repository_by_chance(self, run):
         done = await run("git init -q --bare x && cd x && git status; git log")
         assert "safe.bareRepository" in done.output
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the dead from the living")
+async def test_the_dead_are_not_waited_for(monkeypatch):
+    """An adopted child is a zombie until somebody buries it."""
+    with subprocess.Popen(["true"], start_new_session=True) as dead:
+        os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
+        monkeypatch.setattr(process.asyncio, "sleep", None)
+        assert await process.end_group(dead.pid) == (dead.pid,)

@@ -260,3 +260,10 @@ async def test_a_disk_that_fills_up_anywhere_in_a_turn_leaves_a_usable_session(
     seqs = [fact.seq for fact in stage.facts if isinstance(fact, Stored)]
     assert seqs == list(range(2, session.journal.seq + 1))
     await stage.close()
+
+
+def test_a_file_that_cannot_be_opened_is_said(tmp_path):
+    (tmp_path / "journal.jsonl").mkdir()
+    with pytest.raises(RequestFailed) as caught:
+        Journal.open(tmp_path / "journal.jsonl")
+    assert caught.value.code == "diskFailed"
