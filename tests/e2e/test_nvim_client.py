@@ -322,6 +322,7 @@ async def test_the_least_room_still_shows_the_state_and_the_level(
         await nvim.wait("<C-s> queues")
         await nvim.input("<Esc>")
         await nvim.wait("<CR> queues")
+        assert not [line for line in nvim.grid.lines if line.endswith(("steer", ","))]
 
 
 async def test_a_card_is_armed_after_its_pause(tmp_path: Path, workspace: Path) -> None:

@@ -109,6 +109,10 @@ function M.hint()
         keys.stop[1] or ":Kova stop"
       )
     end
+    local room = win and vim.api.nvim_win_get_width(win) - 1 or math.huge
+    while vim.fn.strdisplaywidth(hint) > room and hint:find(",") do
+      hint = hint:gsub(",[^,]*$", "")
+    end
     vim.api.nvim_buf_set_extmark(prompt, ns, 0, 0, {
       virt_text = { { hint, "KovaHint" } },
       virt_text_pos = "overlay",
