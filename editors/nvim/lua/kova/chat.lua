@@ -215,6 +215,7 @@ local function begin()
     return
   end
   started = true
+  require("kova.review").begin()
   session.on_change(function()
     vim.schedule(function()
       M.refresh()

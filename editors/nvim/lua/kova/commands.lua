@@ -14,6 +14,26 @@ local function kova(name)
   end
 end
 
+---@param decision "keep"|"revert"
+---@param help string
+---@return kova.Command
+local function decide(decision, help)
+  return {
+    help = help,
+    choices = { "hunk", "file", "turn", "all" },
+    run = function(argument, command)
+      local ranged = command.range > 0
+      require("kova.review").decide(decision, argument, {
+        first = ranged and command.line1 or nil,
+        last = ranged and command.line2 or nil,
+        bang = command.bang,
+      })
+    end,
+  }
+end
+
+local OF_LINES = { keep = true, revert = true, fix = true }
+
 ---@type table<string, kova.Command>
 M.commands = {
   open = { help = "open the conversation", run = kova("open") },
@@ -103,6 +123,17 @@ M.commands = {
     end,
   },
   loop = { help = "look inside the last turn", run = kova("loop") },
+  changes = { help = "list what waits for review", run = kova("changes") },
+  keep = decide("keep", "keep the change under the cursor, or of the file, the turn, or all"),
+  revert = decide("revert", "put back what was before that change, or of the file, the turn, or all"),
+  hunk = { help = "show the change under the cursor", run = kova("hunk") },
+  fix = {
+    help = "fix the diagnostics on this line",
+    run = function(argument, command)
+      require("kova.fix").fix(argument, command.range > 0 and command.line1 or nil, command.line2)
+    end,
+  },
+  permissions = { help = "list the permissions", run = kova("permissions") },
   detach = { help = "remove what is attached to the prompt", run = kova("drop_attachments") },
   trust = { help = "trust this folder", run = kova("trust") },
   untrust = { help = "trust this folder no longer", run = kova("untrust") },
@@ -113,7 +144,7 @@ M.commands = {
 ---@param command table as nvim_create_user_command() gives it
 function M.run(command)
   require("kova.chat") -- joins the session to the transcript
-  if command.range > 0 then
+  if command.range > 0 and not OF_LINES[command.args] then
     local part = require("kova.mentions").selection(0, command.line1, command.line2)
     if command.args ~= "" then
       return require("kova").ask(command.args, { part })

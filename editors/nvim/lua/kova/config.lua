@@ -21,6 +21,11 @@ local M = {}
 ---@field max_width integer
 ---@field max_height number share of the screen
 
+---@class kova.config.Review
+---@field signs boolean signs beside lines that wait for review
+---@field lines boolean highlight those lines
+---@field deleted integer removed lines that are shown of a hunk; 0 for none
+
 ---@class kova.config.Keys a list of keys per action; an empty list switches it off
 ---@field send string[] normal mode of the prompt
 ---@field send_insert string[] insert mode of the prompt
@@ -44,6 +49,7 @@ local M = {}
 ---@field layout kova.config.Layout
 ---@field transcript kova.config.Transcript
 ---@field card kova.config.Card
+---@field review kova.config.Review
 ---@field keys kova.config.Keys
 ---@field icons table<string, string>
 M.defaults = {
@@ -63,6 +69,7 @@ M.defaults = {
   },
   transcript = { treesitter_max_lines = 2000, conceallevel = 0, fold = true, live_lines = 200 },
   card = { arm_ms = 300, border = "rounded", max_width = 100, max_height = 0.8 },
+  review = { signs = true, lines = true, deleted = 20 },
   keys = {
     send = { "<CR>" },
     send_insert = { "<C-s>", "<C-CR>" },
@@ -87,6 +94,9 @@ M.defaults = {
     reasoning = "∴",
     notice = "ℹ",
     warning = "⚠",
+    hunk = "▎",
+    removed = "▔",
+    removed_below = "▁",
   },
 }
 

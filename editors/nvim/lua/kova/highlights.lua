@@ -16,6 +16,9 @@ M.links = {
   KovaAdded = "Added",
   KovaRemoved = "Removed",
   KovaHunk = "Changed",
+  KovaSignAdded = "Added",
+  KovaSignChanged = "Changed",
+  KovaSignRemoved = "Removed",
   KovaCommand = "String",
   KovaCardHeading = "Label",
   KovaCardDim = "Comment",
@@ -37,6 +40,41 @@ M.in_border = {
   KovaCardBorderWaiting = "DiagnosticWarn",
 }
 
+--- Whole lines on a ground that has a little of a standard colour, so that they can be read.
+M.tinted = {
+  KovaLineAdded = { of = "Added", plain = "DiffAdd" },
+  KovaLineRemoved = { of = "Removed", plain = "DiffDelete", fg = "Comment" },
+}
+
+local SHARE = 0.16
+
+---@param ground integer
+---@param colour integer
+local function mixed(ground, colour)
+  local out = 0
+  for _, place in ipairs({ 0x10000, 0x100, 1 }) do
+    local from, to = math.floor(ground / place) % 256, math.floor(colour / place) % 256
+    out = out + math.floor(from + (to - from) * SHARE + 0.5) * place
+  end
+  return out
+end
+
+local function tint()
+  local function look(name)
+    return vim.api.nvim_get_hl(0, { name = name, link = false })
+  end
+  local ground = look("Normal").bg or (vim.o.background == "light" and 0xFFFFFF or 0x000000)
+  for name, how in pairs(M.tinted) do
+    local colour = vim.o.termguicolors and look(how.of).fg
+    if colour then
+      local fg = how.fg and look(how.fg).fg or nil
+      vim.api.nvim_set_hl(0, name, { bg = mixed(ground, colour), fg = fg, default = true })
+    else
+      vim.api.nvim_set_hl(0, name, { link = how.plain, default = true })
+    end
+  end
+end
+
 local done = false
 
 --- Define the groups that no colour scheme has defined, once.
@@ -55,6 +93,7 @@ function M.setup()
       look.bg, look.ctermbg, look.default = ground.bg, ground.ctermbg, true
       vim.api.nvim_set_hl(0, name, look)
     end
+    tint()
   end
   define()
   vim.api.nvim_create_autocmd("ColorScheme", {

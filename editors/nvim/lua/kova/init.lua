@@ -29,6 +29,14 @@ M.card = forward("kova.cards", "focus")
 M.pick_model = forward("kova.sessions", "model")
 M.pick_session = forward("kova.sessions", "pick")
 M.loop = forward("kova.panels", "loop", true)
+M.changes = forward("kova.review", "list")
+M.keep = forward("kova.review", "decide", "keep", "hunk")
+M.revert = forward("kova.review", "decide", "revert", "hunk")
+M.hunk = forward("kova.review", "preview")
+M.next_hunk = forward("kova.review", "jump", 1)
+M.prev_hunk = forward("kova.review", "jump", -1)
+M.fix = forward("kova.fix", "fix")
+M.permissions = forward("kova.permissions", "open")
 
 --- A line for a statusline; empty until Kova is used.
 ---@return string

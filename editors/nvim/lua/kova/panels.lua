@@ -310,6 +310,8 @@ function M.loop(focus)
   end)
 end
 
+M.show_text = show_text
+
 client.on("panel", function(panel)
   M.open(panel)
 end)

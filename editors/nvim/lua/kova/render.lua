@@ -153,7 +153,10 @@ end
 function M.part(part, root)
   local path = part.uri and text.path(part.uri, root) or ""
   local range = part.range
-  local where = range and (":%d-%d"):format(range.start.line + 1, range["end"].line + 1) or ""
+  local where = range and (":%d"):format(range.start.line + 1) or ""
+  if range and range["end"].line > range.start.line then
+    where = ("%s-%d"):format(where, range["end"].line + 1)
+  end
   if part.type == "file" then
     return "@" .. path .. where
   elseif part.type == "selection" then

@@ -138,6 +138,10 @@ apply["question.resolved"] = function(_, p)
   cards().resolved(p.questionId, p.outcome, p.resolvedBy)
 end
 
+apply["changes.updated"] = function()
+  require("kova.review").refresh_soon()
+end
+
 local SILENT = { ["item.delta"] = true, ["item.updated"] = true }
 
 --- Apply one event, in order and once.
