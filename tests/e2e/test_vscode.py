@@ -261,3 +261,56 @@ def test_no_model_is_a_page_with_the_next_step(chat: Workbench) -> None:
     chat.script({"text": "Hello."})
     chat.click("role=button[name='Check again']")
     chat.wait("text=What shall we do?")
+
+
+def test_an_unsaved_document_is_changed_and_one_undo_takes_it_back(chat: Workbench) -> None:
+    chat.script(EDIT, {"text": "Now it is 2."})
+    chat.open_file("main.py")
+    lines = ".editor-group-container.active .view-lines"
+    chat.wait(f"{lines} >> text=x = 1", view=None)
+    chat.press("Control+End")
+    chat.type("y = 3")
+    chat.wait(f"{lines} >> text=y = 3", view=None)
+    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.ask("set x to 2")
+    chat.wait("text=Now it is 2.")
+    chat.wait(f"{lines} >> text=x = 2", view=None)
+    chat.wait(f"{lines} >> text=y = 3", view=None)
+    assert main_py(chat).read_text() == TEXT
+    chat.press("Control+1", "Control+z")
+    chat.wait(f"{lines} >> text=x = 1", view=None)
+    chat.wait(f"{lines} >> text=y = 3", view=None)
+    chat.command("File: Revert File")
+    chat.command("View: Close All Editors")
+
+
+def test_a_hunk_is_reverted_in_the_changes_view(chat: Workbench) -> None:
+    chat.script(EDIT, {"text": "Now it is 2."})
+    chat.ask("set x to 2")
+    chat.wait("text=Now it is 2.")
+    assert main_py(chat).read_text() != TEXT
+    chat.command("Kova: Show the Changes")
+    chat.wait(".hunk .add >> text=x = 2", view="changes")
+    chat.click(".hunk >> role=button[name^='Revert']", view="changes")
+    chat.wait("text=Nothing waits for review.", view="changes")
+    assert main_py(chat).read_text() == TEXT
+    chat.command("View: Close All Editors")
+
+
+def test_a_selection_is_offered_but_never_of_a_file_with_secrets(chat: Workbench) -> None:
+    chat.script({"text": "Hello."}, {"text": "Seen.", "expect": ["x = 1"]})
+    (chat.workspace / ".env").write_text("TOKEN=abc\n")
+    chat.ask("hello")
+    chat.wait("text=Hello.")
+    chat.open_file("main.py")
+    chat.press("Control+a")
+    chat.wait(".composer .chip >> text=main.py:1-2")
+    chat.open_file(".env")
+    chat.press("Control+a")
+    chat.wait(".composer .chip", state="hidden")
+    chat.open_file("main.py")
+    chat.wait(".composer .chip >> text=main.py:1-2")
+    chat.ask("what is this?")
+    chat.wait("text=Seen.")
+    chat.wait(".said .chip >> text=main.py:1-3")
+    chat.command("View: Close All Editors")

@@ -36,6 +36,8 @@ SETTINGS: dict[str, Any] = {
     "telemetry.telemetryLevel": "off",
     "editor.minimap.enabled": False,
     "files.hotExit": "onExitAndWindowClose",
+    "files.autoSave": "off",
+    "kova.context.selection": True,
 }
 
 
@@ -134,6 +136,15 @@ class Workbench:
     def pick(self, label: str) -> None:
         """Choose from a quick pick that is opening."""
         self.click(f".quick-input-list .monaco-list-row[aria-label^='{label}']", view=None)
+
+    def open_file(self, name: str) -> None:
+        """Open a file of the workspace in an editor that takes the keyboard."""
+        self.press("Control+p")
+        self.wait(".quick-input-widget input", view=None)
+        self.type(name)
+        self.pick(name)
+        self.wait(f".tab.active[aria-label^='{name}']", view=None)
+        self.wait(".editor-group-container.active .view-lines", view=None)
 
     def evaluate(self, expression: str, view: str | None = "chat") -> Any:
         """Return the value of a JavaScript expression."""

@@ -45,7 +45,7 @@ export const ENGLISH = {
   error: "error",
   failedTitle: "The engine did not start",
   feedback: "What should it do instead? (optional)",
-  filesFound: "{0} files",
+  filesFound: "Files: {0}",
   goOn: "Jump to the newest",
   hiddenLines: "{0} more lines are not shown here.",
   hiddenOutput: "{0} more bytes are not shown here.",

@@ -56,7 +56,7 @@ export class ApprovalCard implements Card {
     this.element = h(
       "section",
       { class: `card ${approval.kind}`, role: "group", tabindex: -1, "aria-labelledby": heading, "data-card": this.id },
-      h("h3", { id: heading }, approval.title),
+      h("h3", { id: heading, ...(saysTheCommand(approval) ? { class: "spoken" } : {}) }, approval.title),
       h("div", { class: "card-body" }, ...this.subject(), ...this.why()),
       this.hint,
       this.feedback,
@@ -135,9 +135,12 @@ export class ApprovalCard implements Card {
   }
 
   private why(): HTMLElement[] {
-    const { reasons, notices, rules, rulesPath, decisions } = this.approval;
+    const { notices, rules, rulesPath, decisions, subject } = this.approval;
     const shown: HTMLElement[] = [];
-    if (reasons?.length) {
+    // What a command's parts say already is not said twice.
+    const said = subject.type === "command" ? (subject.segments ?? []).map((segment) => segment.reason) : [];
+    const reasons = (this.approval.reasons ?? []).filter((reason) => !hasParts(subject) || !said.includes(reason.text));
+    if (reasons.length > 0) {
       shown.push(h("h4", {}, t("reasons")), ...reasonElements(reasons));
     }
     for (const notice of notices ?? []) {
@@ -281,10 +284,19 @@ export class ApprovalCard implements Card {
   }
 }
 
+/** The title is the command line itself, which stands below in full. */
+function saysTheCommand({ title, subject }: Approval): boolean {
+  return subject.type === "command" && title.replace(/^\$ /, "") === subject.command;
+}
+
+/** The parts of the command are listed. */
+function hasParts(subject: Approval["subject"]): boolean {
+  return subject.type === "command" && (subject.segments ?? []).length > 1;
+}
+
 /** Each command of the line with the rule that matched it, or why it asks. */
 function segmentElements(segments: readonly Segment[]): HTMLElement[] {
-  const isPlain = segments.length === 1 && !segments[0]?.rule && !segments[0]?.reason;
-  if (segments.length === 0 || isPlain) {
+  if (segments.length < 2) {
     return [];
   }
   return [

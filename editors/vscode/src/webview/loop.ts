@@ -1,5 +1,6 @@
 /** The loop view: every step of a turn with what it tried, what it cost, and every verdict. */
 import type { LoopReadResult, LoopStep } from "../protocol.gen";
+import { coded } from "./blocks";
 import { count, duration, h, host, listen, t } from "./dom";
 import { reasonElements, verdictWord } from "./items";
 
@@ -48,7 +49,7 @@ function stepElement(step: LoopStep): HTMLElement {
   return h(
     "li",
     { class: "step" },
-    h("h3", {}, `${t("modelCall", step.number)}: ${step.intent}`),
+    h("h3", {}, `${t("modelCall", step.number)}: `, ...coded(step.intent.replace(/\*\*/g, ""))),
     h("p", { class: "hint" }, times.join(" · ")),
     step.error ? h("p", { class: "problem" }, step.error.message) : undefined,
     ...step.calls.map((call) =>

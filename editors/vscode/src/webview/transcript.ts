@@ -10,6 +10,8 @@ import type { Complain, ItemView } from "./items";
 
 /** Items drawn at once when an older page arrives. */
 const PAGE_ITEMS = 100;
+/** So near the end counts as the end. */
+const END_PX = 40;
 
 export class Transcript {
   readonly element = h("div", { class: "items" });
@@ -21,6 +23,7 @@ export class Transcript {
   private sessionId = "";
   private lastInput: TurnStartedPayload["input"];
   private isAtEnd = true;
+  private lastTop = 0;
   private frame = 0;
   private queue: Event[] = [];
   private isLoading = false;
@@ -32,20 +35,16 @@ export class Transcript {
     private readonly complain: Complain,
   ) {
     this.element.append(this.earlier, this.end);
-    const watch = new IntersectionObserver(
-      ([entry]) => {
-        this.isAtEnd = entry?.isIntersecting ?? true;
-        this.onAway(!this.isAtEnd);
-      },
-      { root: scroller, rootMargin: "0px 0px 60px 0px" },
-    );
-    watch.observe(this.end);
+    scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     new IntersectionObserver(([entry]) => {
       if (entry?.isIntersecting && scroller.scrollTop < 200 && this.views.size > 0) {
         void this.loadEarlier();
       }
     }, { root: scroller }).observe(this.earlier);
-    new ResizeObserver(() => this.isAtEnd && this.toEnd()).observe(scroller);
+    // Entries are laid out only when they come near the view, and then their size is another.
+    const resized = new ResizeObserver(() => this.isAtEnd && this.toEnd());
+    resized.observe(scroller);
+    resized.observe(this.element);
   }
 
   get isEmpty(): boolean {
@@ -70,7 +69,6 @@ export class Transcript {
       fragment.append(h("div", { class: "item notice warning" }, notice));
     }
     this.end.before(fragment);
-    this.isAtEnd = true;
     this.toEnd();
   }
 
@@ -80,7 +78,26 @@ export class Transcript {
   }
 
   toEnd(): void {
+    this.setAtEnd(true);
     this.scroller.scrollTop = this.scroller.scrollHeight;
+  }
+
+  /** Only the person's own scrolling leaves the end; growing content does not. */
+  private scrolled(): void {
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    if (scrollHeight - scrollTop - clientHeight < END_PX) {
+      this.setAtEnd(true);
+    } else if (scrollTop < this.lastTop - 1) {
+      this.setAtEnd(false);
+    }
+    this.lastTop = scrollTop;
+  }
+
+  private setAtEnd(isAtEnd: boolean): void {
+    if (this.isAtEnd !== isAtEnd) {
+      this.isAtEnd = isAtEnd;
+      this.onAway(!isAtEnd);
+    }
   }
 
   private schedule(): void {
@@ -91,7 +108,6 @@ export class Transcript {
   }
 
   private work(now: number): void {
-    const wasAtEnd = this.isAtEnd;
     const events = this.queue;
     this.queue = [];
     for (const event of events) {
@@ -102,7 +118,7 @@ export class Transcript {
         this.drawing.delete(view);
       }
     }
-    if (wasAtEnd) {
+    if (this.isAtEnd) {
       this.toEnd();
     }
     if (this.drawing.size > 0) {
