@@ -25,7 +25,7 @@ from kova_ls.engine.index import Summary
 from kova_ls.engine.judge import Places, roots_of
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.running import CommandWatch
-from kova_ls.engine.session import Session
+from kova_ls.engine.session import Session, one_line
 from kova_ls.engine.workspace import is_below
 from kova_ls.errors import IllegalTransition, KovaError, RequestFailed, SettingsError
 from kova_ls.journal import records as r
@@ -279,7 +279,7 @@ class Engine:
                 session_id=session_id,
                 epoch=token_hex(4),
                 workspace=workspace_uri,
-                title=title or "",
+                title=one_line(title or ""),
                 mode=mode or Mode.AGENT,
                 level=level,
                 model=model,
@@ -468,10 +468,18 @@ def not_trusted(level: ApprovalLevel) -> RequestFailed:
 
 @lru_cache(maxsize=256)
 def _path_of(uri: str) -> str:
-    parts = urlsplit(uri)
-    if parts.scheme not in ("", "file"):
-        raise RequestFailed("noWorkspace", f"{uri!r} is no file: URI; open a local folder.")
-    return os.path.realpath(unquote(parts.path) if parts.scheme else uri)
+    try:
+        parts = urlsplit(uri)
+        path = unquote(parts.path, errors="strict") if parts.scheme else uri
+        if parts.scheme in ("", "file"):
+            return os.path.realpath(path)
+    except UnicodeError:
+        raise RequestFailed(
+            "noWorkspace", f"The name of {uri!r} is not UTF-8; rename the folder."
+        ) from None
+    except ValueError:
+        pass
+    raise RequestFailed("noWorkspace", f"{uri!r} is no file: URI; open a local folder.")
 
 
 @lru_cache(maxsize=16)

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import unicodedata
 from collections.abc import Coroutine, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -529,11 +530,26 @@ def _size(input: tuple[InputPart, ...]) -> int:
     )
 
 
+def one_line(text: str) -> str:
+    """Return a title as every list can show it: one line, nothing that acts on a terminal."""
+    kept = (
+        " " if char.isspace() else char
+        for char in text
+        if char.isspace() or char in _JOINERS or unicodedata.category(char)[0] != "C"
+    )
+    return " ".join("".join(kept).split())
+
+
+_JOINERS = "\u200c\u200d"
+"""Parts of words and pictures in some scripts."""
+
+
 def _title(input: tuple[InputPart, ...]) -> str:
     for part in input:
         if isinstance(part, TextPart) and part.text.strip():
-            line = part.text.strip().splitlines()[0]
-            return line if len(line) <= 60 else line[:59].rstrip() + "…"
+            line = one_line(part.text.strip().splitlines()[0][:1_000])
+            if line:
+                return line if len(line) <= 60 else line[:59].rstrip() + "…"
     return "Untitled"
 
 

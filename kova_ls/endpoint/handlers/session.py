@@ -9,6 +9,8 @@ from kova_ls.endpoint.paging import events_page, items_page, snapshot
 from kova_ls.engine import Session
 from kova_ls.engine.engine import not_trusted
 from kova_ls.engine.judge import workspace_path
+from kova_ls.engine.session import one_line
+from kova_ls.errors import RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.protocol import session as ps
 from kova_ls.protocol._base import Empty, WireModel
@@ -47,7 +49,7 @@ def session_list(endpoint: "EditorEndpoint", params: ps.SessionListParams) -> Wi
         and (workspace is None or engine.path_of(summary.workspace) == workspace)
         and query in summary.title.casefold()
     ]
-    start = int(params.cursor) if params.cursor and params.cursor.isdigit() else 0
+    start = int(params.cursor) if params.cursor and params.cursor.isdecimal() else 0
     page = found[start : start + params.limit]
     more = start + params.limit < len(found)
     return ps.SessionListResult(
@@ -146,7 +148,9 @@ def _settings(session: Session) -> ps.SessionSettings:
 def session_rename(endpoint: "EditorEndpoint", params: ps.SessionRenameParams) -> WireModel:
     """Give a new title."""
     session = acting(endpoint, params.session_id)
-    title = " ".join(params.title.split())
+    title = one_line(params.title)
+    if not title:
+        raise RequestFailed("invalidParams", "title: nothing of it can be shown; give another.")
     session.record(r.SessionRenamed(title=title, by=endpoint.name))
     endpoint.engine.touched(session)
     return Empty()

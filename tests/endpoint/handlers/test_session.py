@@ -17,7 +17,17 @@ async def test_a_new_session_is_followed(desk):
     assert wire.events[0]["seq"] == 2
 
 
-@pytest.mark.parametrize("workspace", ["file:///no/such/folder", "git:/x", "untitled:a"])
+@pytest.mark.parametrize(
+    "workspace",
+    [
+        "file:///no/such/folder",
+        "git:/x",
+        "untitled:a",
+        "file://[x",
+        "file:///tmp/%00",
+        "file:///tmp/%ff",
+    ],
+)
 async def test_a_workspace_that_is_none_is_refused(desk, workspace):
     _, wire = await desk()
     error = await wire.error("kova/session/create", {"workspace": workspace})
@@ -77,6 +87,17 @@ async def test_a_session_is_renamed_in_one_line(desk):
     assert (await wire.error("kova/session/rename", {"sessionId": session, "title": ""}))[
         "code"
     ] == -32602
+
+
+async def test_a_title_acts_on_no_terminal(desk):
+    _, wire = await desk()
+    session = await wire.create(title="\x1b[2Ja\u202eb")
+    for title, shown in (("\x07c\x00 \u200bd\n", "c d"), ("👩\u200d🔬", "👩\u200d🔬")):
+        await wire.result("kova/session/rename", {"sessionId": session, "title": title})
+        (entry,) = (await wire.result("kova/session/list", {"cursor": "²"}))["sessions"]
+        assert entry["title"] == shown
+    error = await wire.error("kova/session/rename", {"sessionId": session, "title": "\x07"})
+    assert error["data"]["code"] == "invalidParams"
 
 
 async def test_an_archived_session_is_listed_apart(desk):
