@@ -1,10 +1,8 @@
 """From one prompt to its end."""
 
 import asyncio
-import os
 import re
 
-import pytest
 from inline_snapshot import snapshot
 
 from kova_ls.engine.process import processes
