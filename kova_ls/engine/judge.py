@@ -14,7 +14,7 @@ from kova_ls.journal.records import RootEntry
 from kova_ls.permission.adjudicate import adjudicate
 from kova_ls.permission.effects import Effect, ReadPath, RunCommand, WritePath
 from kova_ls.permission.facts import Call, Facts, Root, Rule, Ruling
-from kova_ls.tools._base import ResolvedPath, Tool
+from kova_ls.tools._base import ResolvedPath, Tool, ToolError
 from kova_ls.values import Reason
 from kova_ls.vocabulary import ApprovalLevel, Decision, Mode, RootSource
 
@@ -51,7 +51,10 @@ class Resolver:
 
     def __call__(self, text: str) -> ResolvedPath:
         """Resolve a path that the model named. Raises: ToolError."""
-        return resolve(text, root=self.root, home=self.home)
+        try:
+            return resolve(text, root=self.root, home=self.home)
+        except ValueError as error:  # a URI that is none, or a NUL within one
+            raise ToolError(f"{text[:200]!r} names no file ({error}); correct it.") from None
 
 
 def facts(session: "Session", effects: Sequence[Effect] = ()) -> Facts:

@@ -4,7 +4,14 @@ import os
 
 import pytest
 
-from kova_ls.engine.judge import facts, git_dir_is_own, judge, resolver, workspace_path
+from kova_ls.engine.judge import (
+    Resolver,
+    facts,
+    git_dir_is_own,
+    judge,
+    resolver,
+    workspace_path,
+)
 from kova_ls.tools import by_name
 from kova_ls.tools._base import ToolError
 from kova_ls.vocabulary import Decision, RootSource
@@ -124,3 +131,9 @@ async def test_a_folder_shaped_like_a_git_directory_is_guarded(stage):
     assert verdict(session, "write", path=path, content="x") is Decision.ALLOW
     (folder / "HEAD").write_text("ref: refs/heads/main\n")
     assert verdict(session, "write", path=path, content="x") is Decision.ASK
+
+
+@pytest.mark.parametrize("path", ["file://[x", "file:///a%00b", "a\0b"])
+def test_a_path_that_can_name_no_file_is_said(tmp_path, path):
+    with pytest.raises(ToolError, match="no file"):
+        Resolver(str(tmp_path), str(tmp_path))(path)
