@@ -121,10 +121,11 @@ async def test_a_change_is_asked_for_approved_and_made(house: House) -> None:
         await nvim.wait("✓ idle")
         await nvim.wait(EMPTY)
         assert (house.workspace / "main.py").read_text() == "print('hi')\nx = 2\n"
+        await nvim.wait("x = 2 Kova +1 -1")
         assert "\n".join(nvim.grid.lines[:-1]) == snapshot("""\
-print('hi')                                           │ ✓ idle · agent · ask · <1% of 100k · demo
-x = 2                                                 │ ❯ set x to 2 in @main.py
-~                                                     │   @main.py
+  print('hi')                                         │ ✓ idle · agent · ask · <1% of 100k · demo
+  x = 1                                               │ ❯ set x to 2 in @main.py
+▎ x = 2 Kova +1 -1                                    │   @main.py
 ~                                                     │
 ~                                                     │ I change it.
 ~                                                     │
