@@ -51,6 +51,8 @@ local function check_connection()
   local s = require("kova.session").current
   if s then
     health.info(("conversation: model %s, mode %s, level %s, %s"):format(s.model, s.mode, s.level, s.state))
+    local files = #require("kova.review").changes
+    health.info(files == 0 and "nothing waits for review" or ("%d changed file(s) wait for review; :Kova changes"):format(files))
   end
 end
 
