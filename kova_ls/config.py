@@ -51,7 +51,7 @@ class ModelSettings(Table):
     max_retries: int = Field(default=4, ge=0)
     """On overload and dropped connections."""
     script: str | None = None
-    """`scripted` only: the file with the replies."""
+    """`scripted` only: the file with the replies, absolute or beside config.toml."""
 
 
 class Settings(Table):
@@ -95,11 +95,18 @@ def read(kova_home: Path) -> Settings:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}. Mend or remove it.") from error
     try:
-        return Settings.model_validate(raw)
+        settings = Settings.model_validate(raw)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise SettingsError(f"{path}: {where or 'top level'}: {first['msg']}.") from error
+    models = {
+        name: model.model_copy(update={"script": str(kova_home / model.script)})
+        if model.script
+        else model
+        for name, model in settings.models.items()
+    }
+    return settings.model_copy(update={"models": models})
 
 
 def with_discovered(

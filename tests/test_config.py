@@ -89,3 +89,12 @@ async def test_no_ollama_is_no_model():
 def test_the_home_is_the_users(tmp_path):
     assert config.home({"KOVA_HOME": str(tmp_path)}) == tmp_path
     assert config.home({"HOME": "/nonexistent"}).as_posix() == "/nonexistent/.kova"
+
+
+def test_a_script_stands_beside_the_file_that_names_it(tmp_path):
+    (tmp_path / "config.toml").write_text(
+        '[models.a]\napi = "scripted"\nscript = "s.json"\n'
+        '[models.b]\napi = "scripted"\nscript = "/abs/s.json"\n'
+    )
+    models = config.read(tmp_path).models
+    assert (models["a"].script, models["b"].script) == (str(tmp_path / "s.json"), "/abs/s.json")
