@@ -33,5 +33,5 @@ def test_private_fields_are_fields(kind):
 
 
 def test_what_the_model_is_told_is_private():
-    assert r.ItemCompleted.private_fields == {"result", "context"}
+    assert r.ItemCompleted.private_fields == {"result", "context", "images"}
     assert r.ModelReplied.private_fields == {"calls", "opaque", "api"}
