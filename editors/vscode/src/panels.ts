@@ -96,7 +96,10 @@ export class Panels implements vscode.Disposable {
       { viewColumn: besideColumn(), preserveFocus: keepsFocus },
       { retainContextWhenHidden: true, enableFindWidget: true },
     );
-    panel.iconPath = vscode.Uri.joinPath(this.extensionUri, "media", "kova.svg");
+    panel.iconPath = {
+      light: vscode.Uri.joinPath(this.extensionUri, "media", "kova.svg"),
+      dark: vscode.Uri.joinPath(this.extensionUri, "media", "kova-dark.svg"),
+    };
     const shown: Shown = { panel, content: undefined, isPageReady: false };
     this.shown.set(key, shown);
     panel.onDidDispose(() => this.shown.delete(key));
