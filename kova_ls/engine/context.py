@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kova_ls.engine import orphans
 from kova_ls.engine.changes import wrote
+from kova_ls.engine.environment import shell_env
 from kova_ls.engine.overlays import (
     SharedOverlays,
     after_command,
@@ -17,7 +18,7 @@ from kova_ls.engine.overlays import (
     dirty_notice,
     trees_of,
 )
-from kova_ls.engine.process import run_command, run_program, shell_env
+from kova_ls.engine.process import run_command, run_program
 from kova_ls.engine.workspace import Files, file_uri
 from kova_ls.permission.effects import Effect, RunCommand
 from kova_ls.tools._base import CommandResult, Diagnosed, Reply, ResolvedPath, ToolError

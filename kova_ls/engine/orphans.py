@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 
-from kova_ls.engine.process import end_group
+from kova_ls.engine.process_group import end_group
 
 _MARK = "KOVA_CALL_ID"
 

@@ -1,6 +1,6 @@
-"""Run commands and helper programs with limits on time, size and environment.
+"""Run commands and helper programs with limits on time and size.
 
-Invariant: never a login shell, never a terminal, never the engine's own secrets.
+Invariant: never a login shell, never a terminal; no environment but the one that is given.
 Invariant: memory is bounded whatever a program prints; what is not kept is stated.
 Invariant: a stopped command leaves no member of its process group alive.
 """
@@ -9,12 +9,18 @@ import asyncio
 import codecs
 import os
 import signal
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
+from kova_ls.engine.process_group import (
+    GRACE_S,
+    end_group,
+    has_living,
+    members_of,
+    signal_group,
+)
 from kova_ls.tools._base import CommandResult, ToolError
 
 OnOutput = Callable[[str], None]
@@ -27,98 +33,6 @@ _BATCH_S = 0.03
 _BATCH_CHARS = 16_384
 _LINGER_S = 0.25
 _LAST_READS = 4
-_GRACE_S = 2.0
-_POLL_S = 0.02
-
-_MODEL_KEYS = frozenset(
-    f"{maker}_API_KEY"
-    for maker in [
-        "ANTHROPIC",
-        "AZURE_OPENAI",
-        "CEREBRAS",
-        "COHERE",
-        "DASHSCOPE",
-        "DEEPSEEK",
-        "FIREWORKS",
-        "GEMINI",
-        "GOOGLE",
-        "GROQ",
-        "KIMI",
-        "MISTRAL",
-        "MOONSHOT",
-        "OPENAI",
-        "OPENROUTER",
-        "PERPLEXITY",
-        "TOGETHER",
-        "XAI",
-        "ZAI",
-        "ZHIPU",
-    ]
-) | {"ANTHROPIC_AUTH_TOKEN", "GOOGLE_GENERATIVE_AI_API_KEY", "OPENAI_ADMIN_KEY"}
-_SHELL_CONTROLS = frozenset(
-    [
-        "BASH_ENV",
-        "ENV",
-        "PROMPT_COMMAND",
-        "SHELLOPTS",
-        "BASHOPTS",
-        "PS4",
-        "BASH_XTRACEFD",
-        "BASH_COMPAT",
-        "POSIXLY_CORRECT",
-        "CDPATH",
-        "GLOBIGNORE",
-    ]
-)
-_GIT_PLACES = frozenset(
-    [
-        "GIT_DIR",
-        "GIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_COMMON_DIR",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_NAMESPACE",
-        "GIT_PREFIX",
-    ]
-)
-_TERMINAL = frozenset(["COLUMNS", "LINES", "FORCE_COLOR", "CLICOLOR_FORCE"])
-_DROPPED = _MODEL_KEYS | _SHELL_CONTROLS | _GIT_PLACES | _TERMINAL
-_SET = {
-    "TERM": "dumb",
-    "NO_COLOR": "1",
-    "PAGER": "cat",
-    "GIT_PAGER": "cat",
-    "MANPAGER": "cat",
-    "GIT_EDITOR": "true",
-    "GIT_TERMINAL_PROMPT": "0",
-}
-
-
-def shell_env(base: Mapping[str, str], *, api_key_envs: Iterable[str] = ()) -> dict[str, str]:
-    """Return the environment of the agent's shell, from that of the editor.
-
-    Dropped: `KOVA_*`, keys of models (`api_key_envs` and the usual names), what makes a shell
-    run or read something by itself, where git would look instead of the current folder, and
-    relative PATH entries. Set: no pager, no editor, no colour, no prompt, no bare repositories
-    found by chance.
-    """
-    keys = frozenset(api_key_envs)
-    env = {
-        name: value
-        for name, value in base.items()
-        if name not in _DROPPED
-        and name not in keys
-        and not name.startswith(("KOVA_", "BASH_FUNC_"))
-    }
-    entries = [entry for entry in env.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
-    env["PATH"] = os.pathsep.join(entries) or os.defpath.lstrip(os.pathsep)
-    count = env.get("GIT_CONFIG_COUNT", "")
-    number = int(count) if count.isascii() and count.isdigit() else 0
-    env[f"GIT_CONFIG_KEY_{number}"] = "safe.bareRepository"
-    env[f"GIT_CONFIG_VALUE_{number}"] = "explicit"
-    env["GIT_CONFIG_COUNT"] = str(number + 1)
-    return env | _SET
 
 
 async def run_command(
@@ -132,7 +46,7 @@ async def run_command(
     new_output: NewOutput,
     on_output: OnOutput | None = None,
     on_stopped: Callable[[CommandResult], None] | None = None,
-    grace_s: float = _GRACE_S,
+    grace_s: float = GRACE_S,
 ) -> CommandResult:
     """Run a command line with both streams in one pipe and nothing to read.
 
@@ -154,7 +68,7 @@ async def run_command(
             timed_out=timed_out,
             duration_s=time.monotonic() - started,
             stopped_pids=stopped,
-            background_group=None if stopped or not _is_alive(process.pid) else process.pid,
+            background_group=None if stopped or not has_living(process.pid) else process.pid,
         )
 
     try:
@@ -165,7 +79,7 @@ async def run_command(
             timed_out = True
             stopped = await _end_group(process, grace_s)
         except asyncio.CancelledError:
-            stopped = _members(process.pid)
+            stopped = members_of(process.pid)
             await _end_group(process, grace_s)
             if on_stopped is not None:
                 await sink.ended(_LINGER_S)
@@ -177,7 +91,7 @@ async def run_command(
         return result()
     finally:
         if process.returncode is None:
-            _signal_group(process.pid, signal.SIGKILL)
+            signal_group(process.pid, signal.SIGKILL)
         sink.finish()
         if sink.is_ended or stopped:
             transport.close()
@@ -235,7 +149,7 @@ async def run_program(
         was_cut = True
     finally:
         if process.returncode is None:
-            _signal_group(process.pid, signal.SIGKILL)
+            signal_group(process.pid, signal.SIGKILL)
             while await out.read(1 << 18):
                 pass
             await process.wait()
@@ -437,77 +351,6 @@ async def _end_group(process: asyncio.subprocess.Process, grace_s: float) -> tup
     members = await end_group(process.pid, grace_s)
     await process.wait()
     return members
-
-
-async def end_group(group: int, grace_s: float = _GRACE_S) -> tuple[int, ...]:
-    """Stop a process group and findable descendants; returns the ids of all of them."""
-    members = _members(group)
-    try:
-        _signal(group, members, signal.SIGTERM)
-        waited = 0.0
-        while waited < grace_s and _any_alive(group, members):
-            await asyncio.sleep(_POLL_S)
-            waited += _POLL_S
-    finally:
-        _signal(group, members, signal.SIGKILL)
-    return members
-
-
-def _signal(group: int, members: Iterable[int], sign: signal.Signals) -> None:
-    _signal_group(group, sign)
-    for pid in members:
-        with suppress(OSError):
-            if os.getpgid(pid) != group:
-                os.kill(pid, sign)
-
-
-def _signal_group(group: int, sign: signal.Signals) -> None:
-    with suppress(OSError):
-        os.killpg(group, sign)
-
-
-def _is_alive(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except OSError:
-        return False
-    if sys.platform != "linux":
-        return True
-    # The dead keep their group until somebody buries them.
-    return any(is_alive and found == group for _, _, found, is_alive in processes())
-
-
-def _any_alive(group: int, members: Iterable[int]) -> bool:
-    if _is_alive(group):
-        return True
-    if sys.platform == "linux":
-        return any(is_alive and pid in members for pid, _, _, is_alive in processes())
-    for pid in members:
-        with suppress(OSError):
-            os.kill(pid, 0)
-            return True
-    return False
-
-
-def processes() -> Iterator[tuple[int, int, int, bool]]:
-    """Yield process, parent and group of everything on Linux, and whether it is alive."""
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with suppress(OSError):
-                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
-                    fields = file.read().rpartition(")")[2].split()
-                yield int(name), int(fields[1]), int(fields[2]), fields[0] not in "ZX"
-
-
-def _members(pid: int) -> tuple[int, ...]:
-    """Return a process and its descendants, also those that left the group, where Linux tells."""
-    found = [pid]
-    for parent in found:
-        with suppress(OSError):
-            for thread in os.listdir(f"/proc/{parent}/task"):
-                with open(f"/proc/{parent}/task/{thread}/children", encoding="ascii") as file:
-                    found += [int(child) for child in file.read().split()]
-    return tuple(found)
 
 
 def _no_start(error: OSError, program: str, cwd: str) -> str:

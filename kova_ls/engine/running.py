@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from kova_ls.engine.grants import Grants
-from kova_ls.engine.process import processes
+from kova_ls.engine.process_group import processes
 from kova_ls.engine.programs import Programs, Stamp
 from kova_ls.errors import RequestFailed
 from kova_ls.tools._base import ToolError

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from kova_ls import paths
-from kova_ls.engine.process import processes
+from kova_ls.engine.process_group import processes
 from tests.support.lsp_client import ROOT, Places, gone, kill
 from tests.support.stage import call, say
 

@@ -1,13 +1,13 @@
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 
 import pytest
 
 from kova_ls.engine import process
-from kova_ls.engine.process import run_command, run_program, shell_env
+from kova_ls.engine.environment import shell_env
+from kova_ls.engine.process import run_command, run_program
 from kova_ls.tools._base import ToolError
 
 ENV = shell_env({"PATH": os.environ.get("PATH", os.defpath), "HOME": "/nonexistent"})
@@ -257,72 +257,3 @@ class TestProgram:
     async def test_a_missing_program_says_so(self):
         with pytest.raises(ToolError, match="cannot be started"):
             await run_program(["/no/rg"], cwd="/", env=ENV, timeout_s=1, max_bytes=1)
-
-
-class TestEnvironment:
-    def test_drops_what_is_not_for_the_agent(self):
-        env = shell_env(
-            {
-                "HOME": "/h",
-                "PATH": "/bin:.::node_modules/.bin:/usr/bin",
-                "KOVA_HOME": "/k",
-                "KOVA_ANYTHING": "x",
-                "ANTHROPIC_API_KEY": "s",
-                "OPENAI_API_KEY": "s",
-                "GEMINI_API_KEY": "s",
-                "WORK_KEY": "s",
-                "BASH_ENV": "/x",
-                "ENV": "/x",
-                "BASH_FUNC_ls%%": "() { evil; }",
-                "PROMPT_COMMAND": "x",
-                "SHELLOPTS": "xtrace",
-                "BASHOPTS": "x",
-                "PS4": "$(evil)",
-                "CDPATH": "/",
-                "GIT_DIR": "/elsewhere",
-                "FORCE_COLOR": "1",
-                "STRIPE_API_KEY": "the project's own",
-            },
-            api_key_envs=["WORK_KEY"],
-        )
-        assert env == {
-            "HOME": "/h",
-            "PATH": "/bin:/usr/bin",
-            "STRIPE_API_KEY": "the project's own",
-            "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": "safe.bareRepository",
-            "GIT_CONFIG_VALUE_0": "explicit",
-            "TERM": "dumb",
-            "NO_COLOR": "1",
-            "PAGER": "cat",
-            "GIT_PAGER": "cat",
-            "MANPAGER": "cat",
-            "GIT_EDITOR": "true",
-            "GIT_TERMINAL_PROMPT": "0",
-        }
-
-    def test_keeps_git_settings_that_are_there(self):
-        env = shell_env(
-            {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "a.b", "GIT_CONFIG_VALUE_0": "c"}
-        )
-        assert env["GIT_CONFIG_COUNT"] == "2"
-        assert (env["GIT_CONFIG_KEY_0"], env["GIT_CONFIG_KEY_1"]) == (
-            "a.b",
-            "safe.bareRepository",
-        )
-
-    def test_a_path_of_relative_entries_alone_falls_back(self):
-        assert all(map(os.path.isabs, shell_env({"PATH": ".:bin"})["PATH"].split(":")))
-
-    async def test_git_finds_no_bare_repository_by_chance(self, run):
-        done = await run("git init -q --bare x && cd x && git status; git log")
-        assert "safe.bareRepository" in done.output
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the dead from the living")
-async def test_the_dead_are_not_waited_for(monkeypatch):
-    """An adopted child is a zombie until somebody buries it."""
-    with subprocess.Popen(["true"], start_new_session=True) as dead:
-        os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
-        monkeypatch.setattr(process.asyncio, "sleep", None)
-        assert await process.end_group(dead.pid) == (dead.pid,)

@@ -5,7 +5,7 @@ import re
 
 from inline_snapshot import snapshot
 
-from kova_ls.engine.process import processes
+from kova_ls.engine.process_group import processes
 from kova_ls.values import FilePart, Position, Range, SelectionPart, TextPart
 from kova_ls.vocabulary import StartStatus, WhenBusy
 from tests.support.play import play

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from kova_ls.engine.process import run_command, run_program, shell_env
+from kova_ls.engine.environment import shell_env
+from kova_ls.engine.process import run_command, run_program
 from kova_ls.engine.workspace import Document, Files, Replaced, is_below, resolve
 from kova_ls.tools._base import (
     CommandResult,
