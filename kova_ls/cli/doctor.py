@@ -21,7 +21,7 @@ from kova_ls.cli.client import find as find_engine
 from kova_ls.cli.console import Console
 from kova_ls.cli.status import engine_status
 from kova_ls.cli.terminal import Style, shown
-from kova_ls.engine import grant_file
+from kova_ls.engine import grant_disk, grant_file
 from kova_ls.errors import KovaError, SettingsError
 from kova_ls.tools import _ripgrep  # pyright: ignore[reportPrivateUsage]
 
@@ -234,7 +234,7 @@ def _permission_files(home: Path, cwd: str) -> Iterator[Finding]:
     )
     count = 0
     for path in places:
-        content = grant_file.read(str(path))
+        content = grant_disk.read(str(path))
         if isinstance(content, grant_file.Fault):
             yield Finding("permissions", "wrong", content.message)
         elif content is not None:

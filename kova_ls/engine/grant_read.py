@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from kova_ls.engine import git_exclude, grant_file, grant_judge, ledger
+from kova_ls.engine import git_exclude, grant_disk, grant_judge, ledger
 from kova_ls.engine.grant_file import Content, Fault
 from kova_ls.engine.grant_judge import CheckRule, Layer, Place, check_rule, resolve_root
 from kova_ls.engine.grant_set import GrantSet, Proposal, as_proposals, proposal
@@ -155,7 +155,7 @@ class GrantReader:
 
     def _read_user(self, workspace: str | None) -> Layer:
         self._settle_crashed()
-        content = grant_file.read(self._user)
+        content = grant_disk.read(self._user)
         limit = self._user_limit(content)
         return self._judge(content, RootSource.USER, workspace, limit)
 
@@ -218,7 +218,7 @@ class GrantReader:
         return layer
 
     def _local_content(self, workspace: str) -> Content | Fault | None:
-        content = grant_file.read_inside(workspace, LOCAL_NAME, is_private=True)
+        content = grant_disk.read_inside(workspace, LOCAL_NAME, is_private=True)
         if content is None:
             return None
         reason = self._tracked_reason(workspace)
@@ -249,7 +249,7 @@ class GrantReader:
             return
         path = ledger.workspace_path(self._folder, workspace)
         try:
-            with grant_file.locked(self._lock):
+            with grant_disk.locked(self._lock):
                 present = self._local_content(workspace)
                 confirmed = ledger.load(path) or Confirmed()
                 gone = None if isinstance(present, Fault) else grant_judge.gone(present, confirmed)
@@ -265,7 +265,7 @@ class GrantReader:
         path = str(self.shared_path(workspace))
         if os.path.realpath(path) == os.path.realpath(self._user):
             return []
-        content = grant_file.read_inside(workspace, _NAME, is_private=False)
+        content = grant_disk.read_inside(workspace, _NAME, is_private=False)
         if isinstance(content, Fault):
             problems.append(content.message)
         if not isinstance(content, Content):

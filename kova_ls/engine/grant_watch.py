@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
-from kova_ls.engine import grant_file, ledger
+from kova_ls.engine import grant_disk, ledger
 from kova_ls.engine.ledger import Confirmed
 
 USER = ""
@@ -46,7 +46,7 @@ class Watch:
             early = path.with_suffix(".new")
             self._handle = os.open(early, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             weakref.finalize(self, os.close, self._handle)
-            grant_file.try_lock(self._handle)
+            grant_disk.try_lock(self._handle)
             os.rename(early, path)
             self._path = path
         body = {scope: before.to_json() for scope, before in self.before.items()}
@@ -87,7 +87,7 @@ def _is_held(path: Path) -> bool:
     except OSError:
         return False
     try:
-        return not grant_file.try_lock(handle)
+        return not grant_disk.try_lock(handle)
     finally:
         os.close(handle)
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from kova_ls.engine import git_exclude, grant_file, grant_judge, ledger
+from kova_ls.engine import git_exclude, grant_disk, grant_file, grant_judge, ledger
 from kova_ls.engine.grant_file import Content, Fault, Field
 from kova_ls.engine.grant_judge import resolve_root
 from kova_ls.engine.grant_read import LOCAL, LOCAL_NAME, GrantReader
@@ -106,7 +106,7 @@ class Grants(GrantReader):
                 content = self._local_content(workspace)
                 layer = self._judge_local(workspace, content, ledger.load(path) or Confirmed())
             else:
-                path, content = None, grant_file.read(self._user)
+                path, content = None, grant_disk.read(self._user)
                 layer = self._judge(content, source, workspace, self._user_limit(content))
             if isinstance(content, Fault):
                 raise RequestFailed("invalidParams", content.message)
@@ -148,7 +148,7 @@ class Grants(GrantReader):
         )
         with self._writing():
             local = workspace if layer is RootSource.LOCAL else None
-            content = grant_file.read(path) if local is None else self._local_content(local)
+            content = grant_disk.read(path) if local is None else self._local_content(local)
             if isinstance(content, Fault):
                 raise RequestFailed("invalidParams", f"{content.message} It was left as it is.")
             new, gone = grant_judge.difference(content, add, remove)
@@ -163,9 +163,9 @@ class Grants(GrantReader):
                         "invalidParams", f"{path} holds a value that cannot be kept. Remove it."
                     )
                 if local is None:
-                    grant_file.write(path, raw)
+                    grant_disk.write(path, raw)
                 else:
-                    grant_file.write_inside(local, LOCAL_NAME, raw)
+                    grant_disk.write_inside(local, LOCAL_NAME, raw)
                 after = planned.digest
             else:
                 after = digest
@@ -232,7 +232,7 @@ class Grants(GrantReader):
                 "A command of the agent may not change permissions. Run this in your own terminal.",
             )
         try:
-            with grant_file.locked(self._lock):
+            with grant_disk.locked(self._lock):
                 yield
         except OSError as error:
             raise RequestFailed(
@@ -305,17 +305,17 @@ class Grants(GrantReader):
         """Put back what held the user's file when commands began and one of them took away."""
         held = self._watch.hold
         if held is not None and ledger.load(self._hold) != held:
-            with grant_file.locked(self._lock):
+            with grant_disk.locked(self._lock):
                 ledger.save(self._hold, held)
 
     def _settle(self, scope: str, before: Confirmed) -> tuple[str | None, str]:
         """Write down that what changed since `before` is inert; return a notice and the digest."""
         path = self._user if scope == USER else str(self.local_path(scope))
-        content = grant_file.read(path) if scope == USER else self._local_content(scope)
+        content = grant_disk.read(path) if scope == USER else self._local_content(scope)
         digest = content.digest if content is not None else ""
         if digest == before.digest:
             return None, digest
-        with grant_file.locked(self._lock):
+        with grant_disk.locked(self._lock):
             if scope == USER:
                 hold = ledger.load(self._hold)
                 limit = before if hold is None else replace(before.common(hold), digest=hold.digest)

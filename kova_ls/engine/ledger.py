@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from kova_ls.engine import grant_file
+from kova_ls.engine import grant_disk, grant_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,4 +105,4 @@ def from_json(data: Any) -> Confirmed:
 def save(path: Path, confirmed: Confirmed, **labels: str) -> None:
     """Write a file of this module; `labels` are for people who look at it."""
     body = {"version": 1, **labels, **confirmed.to_json()}
-    grant_file.write(str(path), (json.dumps(body, indent=2) + "\n").encode())
+    grant_disk.write(str(path), (json.dumps(body, indent=2) + "\n").encode())

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-from kova_ls.engine import grant_file
+from kova_ls.engine import grant_disk
 from kova_ls.permission.effects import Effect, RunCommand, WritePath
 from kova_ls.permission.facts import Rule
 from kova_ls.permission.shell import analyse
@@ -93,7 +93,7 @@ class Programs:
         self._changed = changed
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            grant_file.write(str(self._path), json.dumps(sorted(changed)).encode())
+            grant_disk.write(str(self._path), json.dumps(sorted(changed)).encode())
         except OSError as error:
             _log.warning("%s cannot be written: %s", self._path, error)
 
