@@ -257,11 +257,27 @@ class _Differs(Exception):
     """The tree holds something that our reading does not know."""
 
 
+@lru_cache(maxsize=1)
+def _bashlex_parser() -> Callable[[str], Any]:
+    import bashlex
+    from bashlex import subst
+
+    expand: Callable[[Any, str, int], tuple[Any, int]] = cast(Any, subst)._paramexpand
+
+    def bounded(parser: Any, text: str, at: int) -> tuple[Any, int]:
+        node, end = expand(parser, text, at)
+        # At a `${` without an end, as in a'${x', bashlex begins the word again, for ever.
+        if end <= at:
+            raise _Differs("expansion")
+        return node, end
+
+    cast(Any, subst)._paramexpand = bounded
+    return cast(Any, bashlex).parsesingle
+
+
 @lru_cache(maxsize=4096)
 def _bashlex_shape(text: str) -> tuple[tuple[_Spans, ...], tuple[str, ...]] | None:
-    import bashlex
-
-    parse_line: Callable[[str], Any] = cast(Any, bashlex).parsesingle
+    parse_line = _bashlex_parser()
     commands: list[_Spans] = []
     operators: list[str] = []
     at, n = 0, len(text)

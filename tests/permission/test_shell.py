@@ -151,3 +151,10 @@ def test_a_word_that_was_left_out_still_has_its_place() -> None:
     moved = line.commands[1]._replace(words=(words[0], shifted, *words[2:]))
     wrong = line._replace(commands=(line.commands[0], moved))
     assert not shell._agrees(text, wrong)  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("text", ["echo a'${x'", "cat [['${x' b", "echo \"a\"'${'", "a=b'${x' c"])
+def test_a_text_that_the_second_reader_never_finishes_is_opaque(text: str) -> None:
+    assert isinstance(lex(text), Line)
+    assert not is_confirmed(text)
