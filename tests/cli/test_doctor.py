@@ -76,10 +76,10 @@ def test_a_broken_config_names_the_place(examined):
     assert "default_model" in text
 
 
-def test_a_script_that_is_not_there_is_wrong(examined):
+def test_a_script_that_is_not_there_is_wrong(examined, tmp_path):
     toml = '[models.s]\napi = "scripted"\nscript = "gone.json"\n'
     assert of(examined(toml=toml)[1], "model") == [
-        ("wrong", "s: scripted (default): there is no gone.json")
+        ("wrong", f"s: scripted (default): there is no {tmp_path / 'h/.kova/gone.json'}")
     ]
 
 
