@@ -69,7 +69,7 @@ class Daemon:
         )
         engine.on_rival = ask_to_yield
         engine.recover()
-        engine.spawn(engine.look_around(), name="look around")
+        engine.spawn(engine.models.look_around(), name="look around")
         return engine
 
     def stop(self) -> None:

@@ -67,7 +67,7 @@ class PlainClient:
 
         engine, folders = self._endpoint.engine, self._endpoint.folders
         try:
-            patterns = engine.read_settings(self._endpoint.env).trusted_folders
+            patterns = engine.models.read(self._endpoint.env).trusted_folders
         except SettingsError:
             patterns = ()
         home = engine.places.home
@@ -86,8 +86,10 @@ class PlainClient:
             self._load()
 
     def _running(self) -> bool:
+        from kova_ls.engine.places import workspace_path
+
         engine, folders = self._endpoint.engine, self._endpoint.folders
-        return any(engine.path_of(s.state.workspace) in folders for s in engine.running)
+        return any(workspace_path(session) in folders for session in engine.running)
 
     def takes(self, method: str) -> bool:
         """Say whether a message is for here."""

@@ -29,6 +29,7 @@ from kova_ls.endpoint.lsp_commands import CALLS
 from kova_ls.endpoint.lsp_follow import Watch
 from kova_ls.endpoint.lsp_text import plain
 from kova_ls.engine import Session
+from kova_ls.engine.places import workspace_path
 from kova_ls.engine.workspace import file_uri
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ class LspServer:
         """Follow what the editor's folders have running, and say what waits there."""
         engine, folders = self.endpoint.engine, self.endpoint.folders
         for session in engine.running:
-            if engine.path_of(session.state.workspace) in folders:
+            if workspace_path(session) in folders:
                 if session.state.client_id == self.endpoint.id:
                     self.current = session
                 self.watch(session)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from kova_ls.endpoint.project import Projector
 from kova_ls.engine import Session
 from kova_ls.engine.judge import facts
+from kova_ls.engine.places import workspace_path
 from kova_ls.engine.workspace import file_uri
 from kova_ls.journal import records as r
 from kova_ls.protocol.event import Event
@@ -32,7 +33,7 @@ def snapshot(session: Session, *, with_items: bool = True) -> SessionSnapshot:
     before: int | None = None
     if with_items:
         items, before = items_page(session, None, _PAGE_ITEMS)
-    granted = session.engine.grants.load(session.engine.path_of(state.workspace))
+    granted = session.engine.grants.load(workspace_path(session))
     return SessionSnapshot(
         session_id=state.session_id,
         title=state.title,

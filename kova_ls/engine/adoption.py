@@ -11,7 +11,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from kova_ls.engine.grant_set import Pending, visible
-from kova_ls.engine.judge import workspace_path
+from kova_ls.engine.places import workspace_path
 from kova_ls.errors import KovaError
 from kova_ls.values import Approval, OtherSubject, Reason
 from kova_ls.vocabulary import ApprovalLevel, RootSource

@@ -27,7 +27,8 @@ from kova_ls.engine.approvals import (
     tool_card,
 )
 from kova_ls.engine.context import CallContext
-from kova_ls.engine.judge import judge, resolver, workspace_path
+from kova_ls.engine.judge import judge, resolver
+from kova_ls.engine.places import workspace_path
 from kova_ls.engine.workspace import file_uri
 from kova_ls.errors import KovaError
 from kova_ls.journal import records as r

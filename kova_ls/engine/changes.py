@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 from kova_ls.engine.blobs import keep, load
 from kova_ls.engine.disk import is_same_text, remove_text
 from kova_ls.engine.merge import Region, carried, joined, regions
+from kova_ls.engine.places import workspace_path
 from kova_ls.engine.workspace import Files, Overlays, file_uri
 from kova_ls.journal import records as r
 from kova_ls.permission.effects import ReadPath, WritePath
@@ -353,8 +354,7 @@ def _path(record: r.ChangesUpdated) -> str:
 
 def _files(session: "Session", overlays: Overlays, path: str) -> Files:
     effects = [ReadPath(path, path), WritePath(path, path)]
-    root = session.engine.path_of(session.state.workspace)
-    return Files(effects, root=root, overlays=overlays)
+    return Files(effects, root=workspace_path(session), overlays=overlays)
 
 
 def _marked(sign: str, lines: Sequence[str]) -> list[str]:

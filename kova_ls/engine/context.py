@@ -18,6 +18,7 @@ from kova_ls.engine.overlays import (
     dirty_notice,
     trees_of,
 )
+from kova_ls.engine.places import workspace_path
 from kova_ls.engine.process import run_command, run_program
 from kova_ls.engine.workspace import Files, file_uri
 from kova_ls.permission.effects import Effect, RunCommand
@@ -54,7 +55,7 @@ class CallContext:
         self._overlays = SharedOverlays(session.origin, session.engine.editors)
         self.workspace = Files(
             effects,
-            root=session.engine.path_of(session.state.workspace),
+            root=workspace_path(session),
             overlays=self._overlays,
             also_readable=(session.plan_path,),
             on_written=self._written,
@@ -81,7 +82,7 @@ class CallContext:
     @property
     def shell_env(self) -> dict[str, str]:
         """Environment for programs it starts."""
-        return shell_env(self._session.env, api_key_envs=self._session.engine.key_names())
+        return shell_env(self._session.env, api_key_envs=self._session.engine.models.key_names())
 
     async def run_command(
         self, command: str, *, cwd: str, timeout_s: float, preview_bytes: int = 30_000

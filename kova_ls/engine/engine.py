@@ -10,19 +10,18 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from functools import lru_cache
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit
 
-from kova_ls import config
 from kova_ls.config import Settings
 from kova_ls.engine import index
 from kova_ls.engine.editor import Editor
 from kova_ls.engine.grants import Grants
 from kova_ls.engine.index import Summary
-from kova_ls.engine.judge import Places, roots_of
+from kova_ls.engine.judge import roots_of
+from kova_ls.engine.models import Models
+from kova_ls.engine.places import Places, path_of
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.running import CommandWatch
 from kova_ls.engine.session import Session, one_line
@@ -30,8 +29,7 @@ from kova_ls.engine.workspace import is_below
 from kova_ls.errors import IllegalTransition, KovaError, RequestFailed, SettingsError
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Journal, Stored
-from kova_ls.llm import open_adapter
-from kova_ls.llm._base import Adapter, ToolSpec
+from kova_ls.llm._base import ToolSpec
 from kova_ls.permission.mode import offered
 from kova_ls.tools import discover
 from kova_ls.tools._base import Tool
@@ -43,10 +41,6 @@ _MAX_OPEN = 64
 """Sessions, beyond which those are closed that nobody uses."""
 _RECOVER_S = 5.0
 """Until a session that another engine holds is tried again."""
-_NO_MODEL = (
-    "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start "
-    "Ollama, or write ~/.kova/config.toml; `kova-ls doctor` says what was found."
-)
 
 
 class Engine:
@@ -65,7 +59,7 @@ class Engine:
         self.now = now
         self.kova_home = kova_home
         self.data_dir = data_dir
-        self.settings = Settings()
+        self.models = Models(kova_home, env)
         home = os.path.realpath(env.get("HOME") or os.path.expanduser("~"))
         self.places = Places(
             home=home,
@@ -87,12 +81,14 @@ class Engine:
         """Called with the process, where known, that has a session open which is wanted here."""
         self._sessions: dict[str, Session] = {}
         self._index: dict[str, Summary] | None = None
-        self._adapters: dict[tuple[str, str | None], Adapter] = {}
-        self._settings_stamp: tuple[int, int] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._later: asyncio.TimerHandle | None = None
-        self._specs: dict[tuple[Mode, bool], tuple[ToolSpec, ...]] = {}
-        self._ollama: tuple[str, ...] = ()
+        self._specs: dict[Mode, tuple[ToolSpec, ...]] = {}
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they were last read."""
+        return self.models.settings
 
     @property
     def sessions_dir(self) -> Path:
@@ -132,72 +128,6 @@ class Engine:
         """Sessions in memory."""
         return list(self._sessions.values())
 
-    # -- settings and models --------------------------------------------------------------------
-
-    def read_settings(self, env: Mapping[str, str] | None = None) -> Settings:
-        """Read config.toml again when it changed. Raises: SettingsError."""
-        try:
-            info = (self.kova_home / "config.toml").stat()
-            stamp = (info.st_mtime_ns, info.st_size)
-        except OSError:
-            stamp = (0, 0)
-        if stamp != self._settings_stamp:
-            self.settings = config.read(self.kova_home)
-            self._settings_stamp = stamp
-            self._adapters.clear()
-        return config.with_discovered(self.settings, env or self.env, self._ollama)
-
-    async def look_around(self) -> None:
-        """Find a local Ollama when nothing else is configured."""
-        with contextlib.suppress(SettingsError):
-            if not self.read_settings().models:
-                self._ollama = await config.ollama_models()
-
-    def check_model(self, name: str, editor: Editor | None) -> None:
-        """Refuse a turn that could not call its model. Raises: RequestFailed."""
-        self.model(name, editor.env if editor is not None else self.env)
-
-    def model(self, name: str, env: Mapping[str, str]) -> config.ModelSettings:
-        """Return a model by name; an empty name is the default. Raises: RequestFailed."""
-        try:
-            settings = self.read_settings(env)
-        except SettingsError as error:
-            raise RequestFailed("modelNotConfigured", error.message) from error
-        name = name or settings.default_model or ""
-        model = settings.models.get(name)
-        if model is None:
-            known = ", ".join(settings.models)
-            raise RequestFailed(
-                "modelNotConfigured",
-                f"Model {name!r} is not configured; known: {known}." if known else _NO_MODEL,
-            )
-        if model.api_key_env and not config.api_key(model, {**self.env, **env}):
-            raise RequestFailed(
-                "modelNotConfigured",
-                f"Model {name!r} needs a key: set {model.api_key_env} in the editor's environment.",
-            )
-        return model
-
-    def adapter(self, name: str, env: Mapping[str, str]) -> Adapter:
-        """Return the adapter of a model, made once per key. Raises: RequestFailed."""
-        model = self.model(name, env)
-        key = config.api_key(model, env) or config.api_key(model, self.env)
-        cached = self._adapters.get((name, key))
-        if cached is None:
-            cached = self._adapters[name, key] = open_adapter(model, key)
-        return cached
-
-    def context_window(self, name: str) -> int:
-        """Return the size of a model's window; 0 when unknown."""
-        try:
-            return self.model(name, self.env).context_window
-        except RequestFailed:
-            return 0
-
-    def key_names(self) -> frozenset[str]:
-        """Return the variables that hold models' keys."""
-        return frozenset(m.api_key_env for m in self.settings.models.values() if m.api_key_env)
-
     # -- tools ----------------------------------------------------------------------------------
 
     def offered(self, session: Session) -> list[Tool]:
@@ -206,23 +136,15 @@ class Engine:
 
     def tool_specs(self, session: Session) -> tuple[ToolSpec, ...]:
         """Return what the model is told of its tools; the same tuple for the same mode."""
-        key = (session.state.mode, True)
-        if key not in self._specs:
-            self._specs[key] = tuple(
+        mode = session.state.mode
+        if mode not in self._specs:
+            self._specs[mode] = tuple(
                 ToolSpec(tool.name, tool.description, tool.schema())
                 for tool in self.offered(session)
             )
-        return self._specs[key]
+        return self._specs[mode]
 
-    # -- places ---------------------------------------------------------------------------------
-
-    def path_of(self, uri: str | None) -> str | None:
-        """Return the resolved path of a `file:` URI."""
-        return _path_of(uri) if uri is not None else None
-
-    def path_dirs(self, path: str) -> tuple[str, ...]:
-        """Return the resolved folders of a PATH."""
-        return _path_dirs(path)
+    # -- trust ----------------------------------------------------------------------------------
 
     def may_trust(self, workspace: str) -> bool:
         """Say whether a folder can be trusted at all: the home folder and `/` cannot."""
@@ -250,7 +172,7 @@ class Engine:
         editor: Editor,
     ) -> Session:
         """Begin a session. Raises: RequestFailed."""
-        workspace = self.path_of(workspace_uri)
+        workspace = path_of(workspace_uri)
         if workspace is None:
             raise RequestFailed(
                 "noWorkspace", "No folder is open. Open one, or name a `workspace` (file: URI)."
@@ -263,10 +185,10 @@ class Engine:
         elif level is not ApprovalLevel.ASK and not trusted:
             raise not_trusted(level)
         if model:
-            self.check_model(model, editor)
+            self.models.check(model, editor)
         else:
             try:
-                model = self.read_settings(editor.env).default_model or ""
+                model = self.models.read(editor.env).default_model or ""
             except SettingsError:
                 model = ""  # said when a turn starts: looking around needs no model
         self._make_room()
@@ -450,8 +372,7 @@ class Engine:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=5)
-        for adapter in self._adapters.values():
-            await adapter.close()
+        await self.models.close()
         for session in self._sessions.values():
             await session.journal.sync()
             session.close()
@@ -464,24 +385,3 @@ def not_trusted(level: ApprovalLevel) -> RequestFailed:
         f"Level {level.value!r} needs a trusted folder. Trust the folder in the editor, or stay "
         "at level 'ask'. The home folder and / cannot be trusted.",
     )
-
-
-@lru_cache(maxsize=256)
-def _path_of(uri: str) -> str:
-    try:
-        parts = urlsplit(uri)
-        path = unquote(parts.path, errors="strict") if parts.scheme else uri
-        if parts.scheme in ("", "file"):
-            return os.path.realpath(path)
-    except UnicodeError:
-        raise RequestFailed(
-            "noWorkspace", f"The name of {uri!r} is not UTF-8; rename the folder."
-        ) from None
-    except ValueError:
-        pass
-    raise RequestFailed("noWorkspace", f"{uri!r} is no file: URI; open a local folder.")
-
-
-@lru_cache(maxsize=16)
-def _path_dirs(path: str) -> tuple[str, ...]:
-    return tuple({os.path.realpath(part) for part in path.split(os.pathsep) if part})

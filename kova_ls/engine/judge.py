@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kova_ls.engine.grant_set import Proposal, visible
+from kova_ls.engine.places import path_dirs, workspace_path
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.workspace import file_uri, resolve
 from kova_ls.journal.records import RootEntry
@@ -20,21 +21,6 @@ from kova_ls.vocabulary import ApprovalLevel, Decision, Mode, RootSource
 
 if TYPE_CHECKING:
     from kova_ls.engine.session import Session
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Where things are on this machine; resolved once."""
-
-    home: str
-    kova_home: str
-    data_dir: str
-    runtime_dir: str
-
-
-def workspace_path(session: "Session") -> str | None:
-    """Return the session's workspace as a resolved path."""
-    return session.engine.path_of(session.state.workspace)
 
 
 def resolver(session: "Session") -> "Resolver":
@@ -81,7 +67,7 @@ def facts(session: "Session", effects: Sequence[Effect] = ()) -> Facts:
         kova_home=engine.places.kova_home,
         data_dir=engine.places.data_dir,
         runtime_dir=engine.places.runtime_dir,
-        path_dirs=engine.path_dirs(env.get("PATH", "")),
+        path_dirs=path_dirs(env.get("PATH", "")),
         case_folds=sys.platform in ("darwin", "win32"),
         git_dirs_ok=not any(isinstance(effect, RunCommand) for effect in effects)
         or git_dir_is_own(workspace),

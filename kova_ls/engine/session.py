@@ -23,6 +23,7 @@ from kova_ls.engine.approvals import Waiter
 from kova_ls.engine.editor import Editor
 from kova_ls.engine.grant_set import GrantSet
 from kova_ls.engine.item_index import ItemIndex, last_todos, telling
+from kova_ls.engine.places import workspace_path
 from kova_ls.engine.prompt import Conversation
 from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
@@ -256,7 +257,7 @@ class Session:
         if self.turn is None and self.state.turn_id is not None:
             self._end_stranded()
         if self.state.status is SessionState.IDLE and not self.state.queue:
-            self.engine.check_model(self.state.model, editor)
+            self.engine.models.check(self.state.model, editor)
             turn_id = token_hex(8)
             self._begin(turn_id, prompt_id, input, editor)
             return turn_id, StartStatus.STARTED
@@ -384,7 +385,7 @@ class Session:
 
     def rejudge_grants(self) -> None:
         """Judge open cards anew when the permission files changed since they were last judged."""
-        grants = self.engine.grants.load(self.engine.path_of(self.state.workspace))
+        grants = self.engine.grants.load(workspace_path(self))
         if grants != self._judged_by:
             self._judged_by = grants
             self.rejudge("rule")

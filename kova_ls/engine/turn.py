@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from kova_ls.engine.judge import may_read_unasked, workspace_path
+from kova_ls.engine.judge import may_read_unasked
 from kova_ls.engine.machine import end_of
+from kova_ls.engine.places import workspace_path
 from kova_ls.engine.prompt import system_prompt
 from kova_ls.engine.said import say, say_to_its_end
 from kova_ls.engine.step import StepEnd, run_calls, run_step
@@ -51,7 +52,7 @@ class TurnContext:
         """Return the adapter of the session's model. Raises: RequestFailed."""
         name = session.state.model
         if name not in self._adapters:
-            self._adapters[name] = session.engine.adapter(name, session.env)
+            self._adapters[name] = session.engine.models.adapter(name, session.env)
         return self._adapters[name]
 
     def system(self, session: "Session") -> str:
@@ -138,7 +139,7 @@ async def _guard(
 ) -> None:
     turn_id = session.state.turn_id
     assert turn_id is not None
-    window = session.engine.context_window(session.state.model)
+    window = session.engine.models.context_window(session.state.model)
     turn = TurnContext(turn_id, session.state.usage.model_copy(update={"context_window": window}))
     try:
         end = await work(session, turn)

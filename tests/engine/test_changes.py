@@ -38,7 +38,7 @@ async def turn(stage: Stage, session: Session, *steps: dict[str, Any]) -> None:
     said = _SAID.setdefault(session.id, [])
     said += [*steps, say("Done.")]
     stage.script("script", said)
-    stage.engine._adapters.clear()
+    stage.engine.models._adapters.clear()
     stage.prompt(session, "Go.")
     await stage.idle(session)
 

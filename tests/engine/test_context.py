@@ -47,7 +47,7 @@ async def test_a_path_that_was_not_judged_is_not_read(stage):
 async def test_keys_do_not_reach_programs(stage):
     config = stage.root / "kova/config.toml"
     config.write_text(config.read_text() + '[models.far]\napi = "gemini"\napi_key_env = "MY_KEY"\n')
-    stage.engine.read_settings()
+    stage.engine.models.read()
     session = stage.create()
     stage.editor.env = {**stage.env, "MY_KEY": "secret", "OTHER": "kept"}
     session.origin = stage.editor

@@ -46,26 +46,6 @@ async def test_home_and_root_are_never_trusted(stage):
         )
 
 
-async def test_settings_are_read_again_when_they_changed(stage):
-    assert stage.engine.model("", {}).api == "scripted"
-    refused("modelNotConfigured", lambda: stage.engine.model("later", {}))
-    stage.script("later", [END])
-    assert stage.engine.model("later", {}).script.endswith("later.json")
-    (stage.root / "kova/config.toml").write_text("nonsense = 1")
-    assert "nonsense" in refused("modelNotConfigured", lambda: stage.engine.model("later", {}))
-
-
-async def test_a_key_may_come_from_the_editor(stage):
-    config = stage.root / "kova/config.toml"
-    config.write_text('[models.far]\napi = "anthropic"\nmodel = "x"\napi_key_env = "A_KEY"\n')
-    message = refused("modelNotConfigured", lambda: stage.engine.model("far", {}))
-    assert "A_KEY" in message
-    assert stage.engine.model("far", {"A_KEY": "k"}).api == "anthropic"
-    first = stage.engine.adapter("far", {"A_KEY": "k"})
-    assert stage.engine.adapter("far", {"A_KEY": "k"}) is first
-    assert stage.engine.adapter("far", {"A_KEY": "other"}) is not first
-
-
 async def test_one_window_gets_its_turn_back(tmp_path):
     stage = Stage(tmp_path, [call("bash", command="make"), END])
     session = stage.create()

@@ -112,7 +112,7 @@ async def test_the_model_reads_what_the_journal_holds(tmp_path):
     stage, session = await played(
         tmp_path, {"text": "So.", **call("read", path="a.txt")}, call("nope"), say("Done.")
     )
-    adapter = stage.engine.adapter("script", stage.env)
+    adapter = stage.engine.models.adapter("script", stage.env)
     live = list(session.messages(adapter))
     stored = session.journal.read(1, session.journal.seq)
     read_back = [adapter.encode(m) for m in messages_of(entry.record for entry in stored)]

@@ -243,7 +243,7 @@ def system_of(*, trusted):
     systems = []
 
     async def look(stage, session):
-        adapter = stage.engine.adapter("script", stage.env)
+        adapter = stage.engine.models.adapter("script", stage.env)
         run = adapter.run
 
         async def spy(request, sink, on_retry):

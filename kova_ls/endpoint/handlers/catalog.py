@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 def model_list(endpoint: "EditorEndpoint", params: pc.CatalogParams) -> WireModel:
     """List models and say which can be used."""
     del params
-    settings = endpoint.engine.read_settings(endpoint.env)
+    settings = endpoint.engine.models.read(endpoint.env)
     entries: list[pc.ModelEntry] = []
     for name, model in settings.models.items():
         try:
-            endpoint.engine.check_model(name, endpoint)
+            endpoint.engine.models.check(name, endpoint)
             problem = None
         except RequestFailed as error:
             problem = error.message

@@ -8,7 +8,8 @@ from pydantic import ValidationError
 from kova_ls.endpoint.handlers._table import acting, handles, session_of
 from kova_ls.engine.grant_judge import free_pass
 from kova_ls.engine.grant_set import Edit, Proposal
-from kova_ls.engine.judge import facts, judge, workspace_path
+from kova_ls.engine.judge import facts, judge
+from kova_ls.engine.places import workspace_path
 from kova_ls.engine.workspace import file_uri
 from kova_ls.errors import RequestFailed
 from kova_ls.journal import records as r

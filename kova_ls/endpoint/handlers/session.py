@@ -8,7 +8,7 @@ from kova_ls.endpoint.handlers._table import acting, handles, session_of
 from kova_ls.endpoint.paging import events_page, items_page, snapshot
 from kova_ls.engine import Session
 from kova_ls.engine.engine import not_trusted
-from kova_ls.engine.judge import workspace_path
+from kova_ls.engine.places import path_of, workspace_path
 from kova_ls.engine.session import one_line
 from kova_ls.errors import RequestFailed
 from kova_ls.journal import records as r
@@ -40,13 +40,13 @@ def session_create(endpoint: "EditorEndpoint", params: ps.SessionCreateParams) -
 def session_list(endpoint: "EditorEndpoint", params: ps.SessionListParams) -> WireModel:
     """List sessions; the cursor is the number of entries already given."""
     engine = endpoint.engine
-    workspace = engine.path_of(params.workspace)
+    workspace = path_of(params.workspace)
     query = (params.query or "").casefold()
     found = [
         summary
         for summary in engine.summaries()
         if summary.archived == params.archived
-        and (workspace is None or engine.path_of(summary.workspace) == workspace)
+        and (workspace is None or path_of(summary.workspace) == workspace)
         and query in summary.title.casefold()
     ]
     start = int(params.cursor) if params.cursor and params.cursor.isdecimal() else 0
@@ -111,7 +111,7 @@ def session_configure(endpoint: "EditorEndpoint", params: ps.SessionConfigurePar
     if params.level is not None:
         _may_raise(endpoint, session, params.level)
     if params.model is not None:
-        endpoint.engine.check_model(params.model, endpoint)
+        endpoint.engine.models.check(params.model, endpoint)
     session.configure(endpoint.name, mode=params.mode, level=params.level, model=params.model)
     return _settings(session)
 
