@@ -1,7 +1,7 @@
 """Attack the judgment of commands with real bash as the judge.
 
 CI tries about a thousand command lines. By hand, tens of thousands:
-`KOVA_ORACLE_LINES=50000 pytest tests/permission/test_oracle.py -q --timeout=0`
+`KOVA_ORACLE_LINES=50000 pytest tests/attack/test_bash_oracle.py -q --timeout=0`
 """
 
 import json

@@ -270,7 +270,9 @@ async def test_a_card_does_not_take_the_keys_of_someone_who_types(
         assert nvim.grid.mode == "insert"
         assert engine.count("kova/approval/respond") == 0
         await nvim.input("<C-g>")
-        await nvim.wait("o allow once")
+        await nvim.wait_lua(
+            "require('kova.cards').is_armed() and vim.api.nvim_get_mode().mode == 'n'"
+        )
         await nvim.input("o")
         answer = await engine.wait_for("kova/approval/respond")
         assert answer == {"approvalId": "p1", "decision": "once"}
