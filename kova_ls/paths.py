@@ -108,6 +108,11 @@ def private_folder(path: str) -> None:
         os.chmod(path, 0o700)
 
 
+def private_opener(path: str, flags: int) -> int:
+    """Open a file, for `open`; one that is made only this user can read."""
+    return os.open(path, flags, 0o600)
+
+
 def _short_hash(text: str) -> str:
     # Tells names apart, guards nothing; hashlib would cost the relay 4 ms.
     data = text.encode("utf-8", "surrogateescape")

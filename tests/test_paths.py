@@ -75,3 +75,10 @@ def test_a_link_is_no_private_folder(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "real")
     with pytest.raises(PermissionError, match="remove it or set KOVA_RUNTIME_DIR"):
         paths.private_folder(str(tmp_path / "link"))
+
+
+def test_a_private_file_is_for_its_user_alone(tmp_path):
+    place = tmp_path / "f"
+    with open(place, "wb", opener=paths.private_opener) as file:
+        file.write(b"x")
+    assert place.stat().st_mode & 0o777 == 0o600

@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
+from kova_ls.paths import private_opener
+
 
 def keep(folder: Path, texts: Collection[str | None]) -> list[str | None]:
     """Keep texts and return their names, None for None; what is there is not written again."""
@@ -25,7 +27,7 @@ def keep(folder: Path, texts: Collection[str | None]) -> list[str | None]:
         if not place.exists():
             place.parent.mkdir(mode=0o700, exist_ok=True)
             temporary = place.with_name(f".{token_hex(6)}")
-            with open(temporary, "xb", opener=_private) as file:
+            with open(temporary, "xb", opener=private_opener) as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -39,7 +41,3 @@ def load(folder: Path, name: str | None) -> str | None:
         with suppress(OSError):
             return (folder / "blobs" / name).read_bytes().decode("utf-8", "surrogatepass")
     return None
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

@@ -1,13 +1,12 @@
 """What a running call may use: files, commands, the editor, within its declared effects."""
 
 import asyncio
-import hashlib
 import os
 from collections.abc import Callable, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from kova_ls.engine import orphans
+from kova_ls.engine import orphans, outputs
 from kova_ls.engine.changes import wrote
 from kova_ls.engine.environment import shell_env
 from kova_ls.engine.overlays import (
@@ -120,7 +119,7 @@ class CallContext:
                 env=orphans.marked(self.shell_env, self.call_id),
                 timeout_s=timeout_s,
                 preview_bytes=preview_bytes,
-                new_output=lambda: self._new_output("output"),
+                new_output=lambda: outputs.reserve(session, "output"),
                 on_output=self.emit,
                 on_stopped=stopped,
             )
@@ -148,15 +147,8 @@ class CallContext:
         )
 
     def save_output(self, data: bytes, *, name: str = "output") -> tuple[str, str]:
-        """Keep a large output; returns its `outputRef` and its path.
-
-        The same data has the same reference, so that two looks at one change are equal.
-        """
-        ref = self._session.keep_output(f"{name}-{hashlib.sha256(data).hexdigest()[:32]}", data)
-        return ref, str(self._session.folder / "outputs" / ref.partition("/")[2])
-
-    def _new_output(self, name: str) -> tuple[str, str]:
-        return self._session.new_output(name)
+        """Keep a large output; returns its `outputRef` and its path."""
+        return outputs.keep(self._session, name, data)
 
     def set_todos(self, todos: tuple[Todo, ...]) -> None:
         """Replace the session's task list."""

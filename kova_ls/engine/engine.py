@@ -24,7 +24,8 @@ from kova_ls.engine.models import Models
 from kova_ls.engine.places import Places, path_of
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.running import CommandWatch
-from kova_ls.engine.session import Session, one_line
+from kova_ls.engine.session import Session
+from kova_ls.engine.title import one_line
 from kova_ls.engine.workspace import is_below
 from kova_ls.errors import IllegalTransition, KovaError, RequestFailed, SettingsError
 from kova_ls.journal import records as r

@@ -15,6 +15,7 @@ import orjson
 from kova_ls.engine import machine
 from kova_ls.errors import KovaError
 from kova_ls.journal.store import Journal
+from kova_ls.paths import private_opener
 from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState
 
 
@@ -60,13 +61,9 @@ def write(folder: Path, summary: Summary) -> None:
     """Keep the entry; a failure only makes the next listing slower."""
     temporary = folder / "meta.json.new"
     with contextlib.suppress(OSError):
-        with open(temporary, "wb", opener=_private) as file:
+        with open(temporary, "wb", opener=private_opener) as file:
             file.write(orjson.dumps(summary))
         os.replace(temporary, folder / "meta.json")
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def read(folder: Path) -> Summary | None:

@@ -21,6 +21,7 @@ from kova_ls.engine.process_group import (
     members_of,
     signal_group,
 )
+from kova_ls.paths import private_opener
 from kova_ls.tools._base import CommandResult, ToolError
 
 OnOutput = Callable[[str], None]
@@ -268,7 +269,7 @@ class _Sink(asyncio.Protocol):
         self._size += len(data)
         if self._file is None and self._size > self._head_bytes + self._tail_bytes:
             self._place = self._new_output()
-            self._file = open(self._place[1], "wb", buffering=0, opener=_private)  # noqa: SIM115
+            self._file = open(self._place[1], "wb", buffering=0, opener=private_opener)  # noqa: SIM115
             self._spool(bytes(self._head + self._tail))
         if self._file is not None and self._spooled_bytes == before:
             self._spool(data[: _MAX_SPOOLED_BYTES - before])
@@ -297,10 +298,6 @@ class _Sink(asyncio.Protocol):
             skipped = len(batch) - _BATCH_CHARS
             batch = f"\n[… {skipped:,} characters not shown live …]\n" + batch[skipped:]
         self._on_output(batch)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _cuts_character(data: bytes) -> bool:

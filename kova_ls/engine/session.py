@@ -9,36 +9,30 @@ import asyncio
 import contextlib
 import logging
 import os
-import unicodedata
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic_core import PydanticSerializationError
 
 from kova_ls.engine import machine
+from kova_ls.engine.answers import check
 from kova_ls.engine.approvals import Waiter
 from kova_ls.engine.editor import Editor
 from kova_ls.engine.grant_set import GrantSet
 from kova_ls.engine.item_index import ItemIndex, last_todos, telling
 from kova_ls.engine.places import workspace_path
 from kova_ls.engine.prompt import Conversation
+from kova_ls.engine.title import title_of
+from kova_ls.engine.well_formed import well_formed
 from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Journal, Stored
 from kova_ls.journal.stream import Delta, Stream
 from kova_ls.llm._base import Adapter, Message
-from kova_ls.values import (
-    Answer,
-    InputPart,
-    Item,
-    NoticeItem,
-    QuestionRequest,
-    TextPart,
-    Todo,
-)
+from kova_ls.values import Answer, InputPart, Item, NoticeItem, Todo
 from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState, StartStatus, WhenBusy
 
 if TYPE_CHECKING:
@@ -134,22 +128,6 @@ class Session:
         """The environment of the turn's editor, or the engine's own when it is gone."""
         return self.origin.env if self.origin is not None else self.engine.env
 
-    def new_output(self, name: str) -> tuple[str, str]:
-        """Reserve a place for a large output; returns its `outputRef` and its path."""
-        folder = self.folder / "outputs"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        file = f"{name}-{token_hex(6)}.txt"
-        return f"{self.id}/{file}", str(folder / file)
-
-    def keep_output(self, name: str, data: bytes) -> str:
-        """Keep a text whose name says what it holds; returns its `outputRef`."""
-        place = self.folder / "outputs" / f"{name}.txt"
-        if not place.is_file() or place.stat().st_size != len(data):
-            place.parent.mkdir(mode=0o700, exist_ok=True)
-            with open(place, "wb", opener=_private) as file:
-                file.write(data)
-        return f"{self.id}/{place.name}"
-
     # -- records ------------------------------------------------------------------------------
 
     def record(self, record: r.Record) -> Stored:
@@ -158,7 +136,7 @@ class Session:
             return self._record(record)
         except PydanticSerializationError:
             # A lone surrogate, which neither a file nor a model can be given.
-            return self._record(_well_formed(record))
+            return self._record(well_formed(record))
 
     def _record(self, record: r.Record) -> Stored:
         state = machine.fold(self.state if self.journal.seq else None, record)
@@ -417,7 +395,7 @@ class Session:
         """Answer or, with None, decline open questions."""
         request = next(q for q in self.state.questions if q.question_id == question_id)
         if answers is not None:
-            _check_answers(request, answers)
+            check(request, answers)
         self.record(
             r.QuestionResolved(
                 question_id=question_id,
@@ -457,7 +435,7 @@ class Session:
         )
         self.origin = editor
         if not self.state.title:
-            self.record(r.SessionRenamed(title=_title(input), by="engine"))
+            self.record(r.SessionRenamed(title=title_of(input), by="engine"))
         self.engine.touched(self)
         self._run(run_turn(self))
 
@@ -504,73 +482,7 @@ class Session:
         self.journal.close()
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def _well_formed(record: r.Record) -> r.Record:
-    return type(record).model_validate(_replaced(record.model_dump()))
-
-
-def _replaced(value: Any) -> Any:
-    match value:
-        case str():
-            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        case list() | tuple():
-            return [_replaced(entry) for entry in cast(Sequence[Any], value)]
-        case dict():
-            entries = cast(dict[str, Any], value)
-            return {_replaced(key): _replaced(entry) for key, entry in entries.items()}
-        case _:
-            return value
-
-
 def _size(input: tuple[InputPart, ...]) -> int:
     return sum(
         len(getattr(part, "text", None) or getattr(part, "data", None) or "") for part in input
     )
-
-
-def one_line(text: str) -> str:
-    """Return a title as every list can show it: one line, nothing that acts on a terminal."""
-    kept = (
-        " " if char.isspace() else char
-        for char in text
-        if char.isspace() or char in _JOINERS or unicodedata.category(char)[0] != "C"
-    )
-    return " ".join("".join(kept).split())
-
-
-_JOINERS = "\u200c\u200d"
-"""Parts of words and pictures in some scripts."""
-
-
-def _title(input: tuple[InputPart, ...]) -> str:
-    for part in input:
-        if isinstance(part, TextPart) and part.text.strip():
-            line = one_line(part.text.strip().splitlines()[0][:1_000])
-            if line:
-                return line if len(line) <= 60 else line[:59].rstrip() + "…"
-    return "Untitled"
-
-
-def _check_answers(request: QuestionRequest, answers: tuple[Answer, ...]) -> None:
-    given = {answer.id: answer for answer in answers}
-    for number, question in enumerate(request.questions):
-        answer = given.get(question.id)
-        if answer is None or not (answer.selected or (answer.other or "").strip()):
-            raise RequestFailed(
-                "invalidParams", f"answers: question {question.id!r} has no answer."
-            )
-        labels = {option.label for option in question.options}
-        unknown = [label for label in answer.selected if label not in labels]
-        if unknown:
-            raise RequestFailed(
-                "invalidParams",
-                f"answers[{number}].selected: {unknown[0]!r} is not an option; give a free text "
-                "as `other`.",
-            )
-        if len(answer.selected) > 1 and not question.multi_select:
-            raise RequestFailed(
-                "invalidParams", f"answers[{number}].selected: only one option may be chosen."
-            )

@@ -9,7 +9,7 @@ from kova_ls.endpoint.paging import events_page, items_page, snapshot
 from kova_ls.engine import Session
 from kova_ls.engine.engine import not_trusted
 from kova_ls.engine.places import path_of, workspace_path
-from kova_ls.engine.session import one_line
+from kova_ls.engine.title import one_line
 from kova_ls.errors import RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.protocol import session as ps

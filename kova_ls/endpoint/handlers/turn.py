@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from kova_ls.endpoint.handlers._table import acting, handles, session_of
 from kova_ls.endpoint.loop import loop_of
+from kova_ls.engine import outputs
 from kova_ls.errors import RequestFailed
 from kova_ls.protocol import turn as pt
 from kova_ls.protocol._base import Empty, WireModel
@@ -49,11 +50,8 @@ def output_read(endpoint: "EditorEndpoint", params: pt.OutputReadParams) -> Wire
     """Read a range of a large output."""
     session_id, _, name = params.output_ref.partition("/")
     session = session_of(endpoint, session_id)
-    path = session.folder / "outputs" / name
     try:
-        if not name or os.path.basename(name) != name or name.startswith("."):
-            raise FileNotFoundError(name)
-        with open(path, "rb") as file:
+        with open(outputs.find(session, name), "rb") as file:
             total = file.seek(0, os.SEEK_END)
             start = min(params.offset, total)
             file.seek(max(0, start - 3))
