@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _START_S = 20.0
 _CHUNK = 65_536
-_PIPE_CHUNK = 4_096
 _ROOM = 1_000_000
 
 
@@ -221,13 +220,16 @@ def _reap(pid: int) -> None:
 def pump(peer: _socket.socket) -> bool:
     """Carry bytes between stdio and the engine; True when the editor ended it.
 
-    Neither side can block the other: each direction has a bounded buffer of its own.
+    What can go out at once does; neither side can block the other, since each direction has a
+    bounded buffer of its own.
     """
     peer.setblocking(False)
+    _unblock_output()
     engine = peer.fileno()
     to_engine, to_editor = bytearray(), bytearray()
     reads_editor, reads_engine = True, True
     poll = select.poll()
+    masks = dict.fromkeys((0, 1, engine), 0)
     while reads_engine or to_editor:
         for fd, is_wanted, has_output in (
             (0, reads_editor and len(to_engine) < _ROOM, False),
@@ -235,49 +237,58 @@ def pump(peer: _socket.socket) -> bool:
             (1, False, bool(to_editor)),
         ):
             mask = (select.POLLIN if is_wanted else 0) | (select.POLLOUT if has_output else 0)
-            if mask:
-                poll.register(fd, mask)
-            else:
-                _forget(poll, fd)
+            if mask != masks[fd]:
+                masks[fd] = mask
+                if mask:
+                    poll.register(fd, mask)
+                else:
+                    poll.unregister(fd)
         for fd, event in poll.poll():
             if fd == 0:
                 data = os.read(0, _CHUNK)
                 to_engine += data
-                if not data:
-                    reads_editor = False
-                    if not to_engine:
-                        _end_writing(peer)
-            elif fd == 1:
-                if event & (select.POLLERR | select.POLLHUP):
-                    return True
-                del to_editor[: os.write(1, to_editor[:_PIPE_CHUNK])]
-            else:
-                if event & select.POLLOUT and to_engine:
-                    try:
-                        del to_engine[: peer.send(to_engine)]
-                    except BlockingIOError:
-                        pass
-                    except OSError:
-                        to_engine.clear()
-                    if not to_engine and not reads_editor:
-                        _end_writing(peer)
-                if event & (select.POLLIN | select.POLLHUP | select.POLLERR):
-                    try:
-                        data = peer.recv(_CHUNK)
-                    except BlockingIOError:
-                        continue
-                    except OSError:
-                        data = b""
-                    to_editor += data
-                    reads_engine = bool(data)
+                reads_editor = bool(data)
+            elif fd == 1 and event & (select.POLLERR | select.POLLHUP):
+                return True
+            elif fd == engine and event & (select.POLLIN | select.POLLHUP | select.POLLERR):
+                try:
+                    data = peer.recv(_CHUNK)
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    data = b""
+                to_editor += data
+                reads_engine = bool(data)
+        _send(peer, to_engine)
+        _print(to_editor)
+        if not (to_engine or reads_editor):
+            _end_writing(peer)
     return not reads_editor
 
 
-def _forget(poll: select.poll, fd: int) -> None:
-    try:
-        poll.unregister(fd)
-    except KeyError:
-        pass
+def _unblock_output() -> None:
+    """Let writing to the editor fail instead of wait, where the pipe's end is ours alone."""
+    kind = os.fstat(1).st_mode & 0o170000
+    if kind in (0o010000, 0o140000):  # a pipe, a socket
+        os.set_blocking(1, False)
+
+
+def _send(peer: _socket.socket, data: bytearray) -> None:
+    while data:
+        try:
+            del data[: peer.send(data)]
+        except BlockingIOError:
+            return
+        except OSError:
+            data.clear()
+
+
+def _print(data: bytearray) -> None:
+    while data:
+        try:
+            del data[: os.write(1, data)]
+        except BlockingIOError:
+            return
 
 
 def _end_writing(peer: _socket.socket) -> None:

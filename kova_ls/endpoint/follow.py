@@ -26,6 +26,7 @@ class Follower:
         max_latency_s: float,
         *,
         write: Callable[[bytes], None],
+        write_now: Callable[[bytes], None],
         waiting_bytes: Callable[[], int],
         give_up: Callable[[], None],
     ) -> None:
@@ -33,6 +34,7 @@ class Follower:
         self._detail = detail
         self._max_latency_s = max_latency_s
         self._write = write
+        self._write_now = write_now
         self._waiting_bytes = waiting_bytes
         self._give_up = give_up
         self._held: list[Delta] = []
@@ -53,7 +55,7 @@ class Follower:
 
     def _delta(self, delta: Delta) -> None:
         if self._max_latency_s <= 0:
-            self._write(self._projector.frame(delta, self._detail))
+            self._write_now(self._projector.frame(delta, self._detail))
             return
         last = self._held[-1] if self._held else None
         if last is not None and last.item_id == delta.item_id:

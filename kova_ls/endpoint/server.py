@@ -98,7 +98,14 @@ class EditorEndpoint(asyncio.Protocol):
             asyncio.get_running_loop().call_soon(self._send)
         self._outgoing.append(data)
 
+    def write_now(self, data: bytes) -> None:
+        """Send a frame, and what waits before it, without waiting for the round to end."""
+        self._outgoing.append(data)
+        self._send()
+
     def _send(self) -> None:
+        if not self._outgoing:
+            return
         data, self._outgoing = b"".join(self._outgoing), []
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(data)
@@ -334,6 +341,7 @@ class EditorEndpoint(asyncio.Protocol):
             detail or Detail.DELTAS,
             min(max(latency, 0.0), 1.0),
             write=self.write,
+            write_now=self.write_now,
             waiting_bytes=self._waiting_bytes,
             give_up=lambda: self.lose(session.id),
         )

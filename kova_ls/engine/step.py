@@ -32,7 +32,7 @@ class StepEnd:
 
 
 class _Writing:
-    """The items of a reply while it streams; deltas that came together are told together."""
+    """The items of a reply while it streams."""
 
     def __init__(self, session: "Session", turn_id: str, step_id: str) -> None:
         self._session = session
@@ -41,27 +41,12 @@ class _Writing:
         self._items: dict[str, str] = {}
         self._texts: dict[str, list[str]] = {"reply": [], "reasoning": []}
         self._told: dict[str, int] = {"reply": 0, "reasoning": 0}
-        self._pending: list[tuple[str, str]] = []
         self._started_at = session.engine.now()
         self.first_token_ms: float | None = None
 
     def sink(self, kind: Literal["text", "reasoning"], text: str) -> None:
-        """Take a piece; it is told when the loop has nothing more of the stream at hand."""
-        if not self._pending:
-            asyncio.get_running_loop().call_soon(self.flush)
-        self._pending.append(("reply" if kind == "text" else kind, text))
-
-    def flush(self) -> None:
-        """Tell what came, in order, one delta per run of the same kind."""
-        pending, self._pending = self._pending, []
-        start = 0
-        while start < len(pending):
-            kind = pending[start][0]
-            stop = start
-            while stop < len(pending) and pending[stop][0] == kind:
-                stop += 1
-            self._tell(kind, "".join(text for _, text in pending[start:stop]))
-            start = stop
+        """Tell a piece; the adapter joined what arrived together."""
+        self._tell("reply" if kind == "text" else kind, text)
 
     def _tell(self, kind: str, text: str) -> None:
         session = self._session
@@ -96,7 +81,6 @@ class _Writing:
 
     def end(self, status: ItemStatus, reply: ModelReply | None = None) -> None:
         """End the items; a whole reply's text stands, else what was told."""
-        self.flush()
         whole = {
             "reasoning": reply.reasoning if reply else "",
             "reply": reply.text if reply else "",

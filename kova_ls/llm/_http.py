@@ -29,6 +29,7 @@ _LONGEST_WAIT_S = 120.0
 _ERROR_BODY_BYTES = 1_000_000
 
 Sleep = Callable[[float], Awaitable[object]]
+Piece = tuple[Literal["text", "reasoning"], str]
 
 
 class HttpCaller:
@@ -136,7 +137,7 @@ class HttpCaller:
                 chunks = response.stream if encoding == "identity" else response.aiter_bytes()
                 feed = decoder.feed
                 async for chunk in cast(AsyncIterable[bytes], chunks):
-                    for kind, piece in feed(chunk):
+                    for kind, piece in _together(feed(chunk)):
                         was_shown = True
                         sink(kind, piece)
             finally:
@@ -250,6 +251,20 @@ class HttpCaller:
                 },
             )
         )
+
+
+def _together(pieces: list[Piece]) -> list[Piece]:
+    """Join the pieces of one kind that arrived together: a flood is then cheap, and none waits."""
+    joined: list[Piece] = []
+    start = 0
+    while start < len(pieces):
+        kind = pieces[start][0]
+        stop = start + 1
+        while stop < len(pieces) and pieces[stop][0] == kind:
+            stop += 1
+        joined.append((kind, "".join(text for _, text in pieces[start:stop])))
+        start = stop
+    return joined
 
 
 def _is_about_parameters(failure: AdapterFailure) -> bool:

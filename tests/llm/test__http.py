@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from kova_ls.llm._base import ModelRequest
-from kova_ls.llm._http import join_url
+from kova_ls.llm._http import _together, join_url
 from kova_ls.llm.openai_chat import open_adapter
 from kova_ls.vocabulary import Outcome
 from tests.llm.wire import Played, call, data, settings
@@ -346,3 +346,9 @@ async def test_a_connection_dropped_on_the_way_is_tried_again():
     assert made.reply
     assert made.reply.text == "a"
     assert [code for _, _, code in made.retries] == ["brokenStream"]
+
+
+def test_pieces_that_came_together_are_joined_in_order() -> None:
+    pieces = [("reasoning", "a"), ("reasoning", "b"), ("text", "c"), ("reasoning", "d")]
+    assert _together(pieces) == [("reasoning", "ab"), ("text", "c"), ("reasoning", "d")]
+    assert _together([]) == []

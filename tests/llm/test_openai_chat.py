@@ -284,7 +284,7 @@ async def test_reasoning_and_call_extras_make_the_round():
     server = Played(data(*map(chunk, deltas), chunk({}, "tool_calls")), data(chunk({}, "stop")))
     made = await call(open_adapter(settings("openai-chat"), "k", **server.seams))
     assert made.reply
-    assert made.deltas == [("reasoning", "h"), ("reasoning", "m")]
+    assert made.deltas == [("reasoning", "hm")]
     reply = made.reply
     said = AssistantMessage(reply.text, reply.calls, reply.opaque, "openai-chat")
     await call(open_adapter(settings("openai-chat"), "k", **server.seams), [said])
