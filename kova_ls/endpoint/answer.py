@@ -28,7 +28,10 @@ _WAITS_S = (0.1, 0.2, 0.4, 0.8)
 def answer(
     endpoint: "EditorEndpoint", method: str, params: Any
 ) -> bytes | Coroutine[Any, Any, WireModel]:
-    """Return the result's JSON, or the work that leads to the result. Raises: whatever `failed` can translate."""
+    """Return the result's JSON, or the work that leads to the result.
+
+    Raises: whatever `failed` can translate.
+    """
     handler = HANDLERS.get(method)
     if handler is None:
         raise RequestFailed(

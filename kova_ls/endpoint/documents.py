@@ -9,7 +9,8 @@ import asyncio
 import hashlib
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal, Protocol, cast
 
@@ -176,43 +177,43 @@ class Documents(Overlay):
 
     async def save(self, paths: Collection[str]) -> frozenset[str]:
         """Save documents; returns the paths that are no longer dirty."""
-        opened = {path: self._open[path] for path in paths if path in self._open}
-        if not opened or not self._knows_documents:
+        opened = self._reachable(paths)
+        if not opened:
             return frozenset()
-        for known in opened.values():
-            known.is_saving = True
         try:
-            said = SaveResult.model_validate(
-                await self._ask("kova/editor/save", _uris(opened), timeout_s=_SAVE_S)
-            )
-            done = [opened[path] for path in map(local_path, said.saved) if path in opened]
-            await self.until(lambda: not any(known.document.is_dirty for known in done), _SHOWN_S)
+            with _saving(opened.values()):
+                said = SaveResult.model_validate(
+                    await self._ask("kova/editor/save", _uris(opened), timeout_s=_SAVE_S)
+                )
+                done = [opened[path] for path in map(local_path, said.saved) if path in opened]
+                await self.until(
+                    lambda: not any(known.document.is_dirty for known in done), _SHOWN_S
+                )
         except (TimeoutError, ConnectionError, ValidationError):
             return frozenset()
-        finally:
-            for known in opened.values():
-                known.is_saving = False
         for known in done:
             known.document = replace(known.document, is_dirty=False)
         return frozenset(known.document.path for known in done)
 
     async def reload(self, paths: Collection[str]) -> frozenset[str]:
         """Read clean documents anew from the disk; returns the paths that are up to date."""
-        opened = {path: self._open[path] for path in paths if path in self._open}
-        if not opened or not self._knows_documents:
+        opened = self._reachable(paths)
+        if not opened:
             return frozenset()
-        for known in opened.values():
-            known.is_saving = True
         try:
-            said = ReloadResult.model_validate(
-                await self._ask("kova/editor/reload", _uris(opened), timeout_s=_ANSWER_S)
-            )
+            with _saving(opened.values()):
+                said = ReloadResult.model_validate(
+                    await self._ask("kova/editor/reload", _uris(opened), timeout_s=_ANSWER_S)
+                )
         except (TimeoutError, ConnectionError, ValidationError):
             return frozenset()
-        finally:
-            for known in opened.values():
-                known.is_saving = False
         return frozenset(path for path in map(local_path, said.reloaded) if path in opened)
+
+    def _reachable(self, paths: Collection[str]) -> dict[str, Open]:
+        """Return the documents by path that the editor has open and can be asked about."""
+        if not self._knows_documents:
+            return {}
+        return {path: self._open[path] for path in paths if path in self._open}
 
     async def _state(self, path: str) -> DocumentState | None:
         """Return what text sync does not tell; None when the editor does not say."""
@@ -260,6 +261,18 @@ class Documents(Overlay):
             ),
             is_settled=said.settled,
         )
+
+
+@contextmanager
+def _saving(opened: Collection[Open]) -> Generator[None]:
+    """Take the changes that come meanwhile for a formatter's."""
+    for known in opened:
+        known.is_saving = True
+    try:
+        yield
+    finally:
+        for known in opened:
+            known.is_saving = False
 
 
 def _uris(opened: Mapping[str, Open]) -> dict[str, Any]:
