@@ -79,17 +79,6 @@ class StopReason(StrEnum):
     FAILED = "failed"
 
 
-class ItemKind(StrEnum):
-    """What a transcript entry is."""
-
-    USER_MESSAGE = "userMessage"
-    REPLY = "reply"
-    REASONING = "reasoning"
-    TOOL_CALL = "toolCall"
-    COMPACTION = "compaction"
-    NOTICE = "notice"
-
-
 class ItemStatus(StrEnum):
     """How far an item has come. The last six are ends."""
 

@@ -14,7 +14,7 @@ import orjson
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """Larger ones from an editor end the connection."""
 
-PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 
 class BadFrame(Exception):

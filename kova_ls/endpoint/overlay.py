@@ -13,10 +13,8 @@ from stat import S_ISREG
 from typing import Any
 
 from kova_ls.endpoint.handshake import local_path
-from kova_ls.endpoint.text_edits import apply_change, offset_of
+from kova_ls.endpoint.text_edits import apply_change
 from kova_ls.engine.workspace import Document, is_below
-
-__all__ = ["Overlay", "apply_change", "offset_of"]
 
 _FORM_BYTES = 8
 """By how much a file may differ in size when it differs in byte order mark and last newline."""

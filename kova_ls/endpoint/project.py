@@ -116,8 +116,6 @@ class Projector:
 
     def __init__(self, session_id: str, epoch: str) -> None:
         self._head = b'{"sessionId":"%s","epoch":"%s",' % (session_id.encode(), epoch.encode())
-        self._session_id = session_id
-        self._epoch = epoch
         self._last: tuple[Stored | Delta, Detail, bytes] | None = None
 
     def frame(self, fact: Stored | Delta, detail: Detail) -> bytes:

@@ -76,9 +76,6 @@ class Pending:
         )
 
 
-PendingLocal = Pending
-
-
 @dataclass(frozen=True, slots=True)
 class GrantSet:
     """What the permission files say to one workspace."""

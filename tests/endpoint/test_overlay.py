@@ -2,11 +2,11 @@
 
 import os
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kova_ls.endpoint.overlay import Overlay, apply_change, offset_of
+from kova_ls.endpoint.overlay import Overlay
+from kova_ls.endpoint.text_edits import apply_change
 
 PIECES = st.lists(
     st.sampled_from(["a", "b\n", "\r\n", "\n", "\f", "\u2028", "\x85", "\v", "😀", "é", "𝒳y", "\r"])
@@ -57,31 +57,6 @@ def test_documents_follow_the_editor_message_by_message(text, messages):
         document = overlay.get(path)
         assert document is not None
         assert (document.text, document.version) == (client.text, version)
-
-
-@pytest.mark.parametrize(
-    ("line", "character", "offset"),
-    [(0, 0, 0), (0, 1, 2), (0, 2, 2), (0, 3, 3), (0, 99, 3), (1, 1, 5), (9, 9, 5), (0, -4, 0)],
-)
-def test_positions_are_clamped_and_pairs_are_not_cut(line, character, offset):
-    text = "😀x\nb"
-    # Inside the pair is after it, as one of the editors moves it.
-    expected = {2: 1, 3: 2, 5: 4}.get(offset, offset)
-    assert offset_of(text, line, character) == expected
-
-
-def test_positions_in_plain_text_are_clamped_too():
-    assert [offset_of("ab\ncd", *at) for at in [(0, 1), (0, 9), (1, 9), (5, 0), (1, -3)]] == [
-        1,
-        2,
-        5,
-        5,
-        3,
-    ]
-
-
-def test_a_change_without_a_range_is_the_whole_text():
-    assert apply_change("old", {"text": "new"}) == "new"
 
 
 def test_a_document_that_is_on_the_disk_is_clean(tmp_path):

@@ -96,3 +96,28 @@ def test_a_large_rewrite_is_bounded_work() -> None:
 )
 def test_positions_outside_are_clamped(text: str, line: int, character: int, offset: int) -> None:
     assert offset_of(text, line, character) == offset
+
+
+@pytest.mark.parametrize(
+    ("line", "character", "offset"),
+    [(0, 0, 0), (0, 1, 2), (0, 2, 2), (0, 3, 3), (0, 99, 3), (1, 1, 5), (9, 9, 5), (0, -4, 0)],
+)
+def test_positions_are_clamped_and_pairs_are_not_cut(line, character, offset):
+    text = "😀x\nb"
+    # Inside the pair is after it, as one of the editors moves it.
+    expected = {2: 1, 3: 2, 5: 4}.get(offset, offset)
+    assert offset_of(text, line, character) == expected
+
+
+def test_positions_in_plain_text_are_clamped_too():
+    assert [offset_of("ab\ncd", *at) for at in [(0, 1), (0, 9), (1, 9), (5, 0), (1, -3)]] == [
+        1,
+        2,
+        5,
+        5,
+        3,
+    ]
+
+
+def test_a_change_without_a_range_is_the_whole_text():
+    assert apply_change("old", {"text": "new"}) == "new"
