@@ -11,7 +11,7 @@ import orjson
 
 from kova_ls.config import ModelSettings
 from kova_ls.errors import SettingsError
-from kova_ls.llm._base import Adapter, Decoder
+from kova_ls.llm._base import Adapter, AdapterFactory, Decoder
 from kova_ls.llm._decoding import MADE_ID
 from kova_ls.llm._failure import error_of
 
@@ -26,8 +26,8 @@ def open_adapter(settings: ModelSettings, api_key: str | None) -> Adapter:
 
     Raises: SettingsError for an API that no adapter speaks.
     """
-    adapter: Adapter = _module(settings.api).open_adapter(settings, api_key)
-    return adapter
+    factory: AdapterFactory = _module(settings.api).open_adapter
+    return factory(settings, api_key)
 
 
 def decode(form: str, pieces: Iterable[bytes]) -> dict[str, Any]:
