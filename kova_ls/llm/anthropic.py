@@ -31,7 +31,7 @@ from kova_ls.llm._base import (
 from kova_ls.llm._decoding import OpenCall, StreamDecoder, settle, stream_error
 from kova_ls.llm._failure import ANYWHERE, Endpoint
 from kova_ls.llm._http import HttpCaller, join_url
-from kova_ls.llm._json import as_object, count, parse_object
+from kova_ls.llm._json import as_object, count, enclosed, parse_object
 from kova_ls.values import Usage
 from kova_ls.vocabulary import Outcome
 
@@ -283,7 +283,7 @@ class AnthropicAdapter:
         users = [at for at, one in enumerate(messages) if one.startswith(b'{"role":"user"')]
         for at in users[-2:]:
             messages[at] = messages[at].removesuffix(b"}]}") + _CACHE_MARK
-        return self._head_of(request) + b",".join(messages) + b"]}"
+        return enclosed(self._head_of(request), messages, b"]}")
 
     def _head_of(self, request: ModelRequest) -> bytes:
         key = (request.system, request.tools)

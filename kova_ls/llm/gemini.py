@@ -30,7 +30,7 @@ from kova_ls.llm._base import (
 from kova_ls.llm._decoding import MADE_ID, OpenCall, StreamDecoder, settle, stream_error
 from kova_ls.llm._failure import ANYWHERE, Endpoint
 from kova_ls.llm._http import HttpCaller
-from kova_ls.llm._json import as_list, as_object, count, parse_object
+from kova_ls.llm._json import as_list, as_object, count, enclosed, parse_object
 from kova_ls.llm._open_api import open_api_schema
 from kova_ls.values import Usage
 from kova_ls.vocabulary import Outcome
@@ -245,7 +245,7 @@ class GeminiAdapter:
         return parts
 
     def _body(self, request: ModelRequest) -> bytes:
-        return self._head_of(request) + b",".join(filter(None, request.messages)) + b"]}"
+        return enclosed(self._head_of(request), request.messages, b"]}")
 
     def _head_of(self, request: ModelRequest) -> bytes:
         key = (request.system, request.tools)

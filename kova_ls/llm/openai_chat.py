@@ -29,7 +29,7 @@ from kova_ls.llm._base import (
 from kova_ls.llm._decoding import OpenCall, StreamDecoder, settle, stream_error
 from kova_ls.llm._failure import ANYWHERE, Endpoint
 from kova_ls.llm._http import HttpCaller, join_url
-from kova_ls.llm._json import as_list, as_object, count
+from kova_ls.llm._json import as_list, as_object, count, enclosed
 from kova_ls.values import Usage
 from kova_ls.vocabulary import Outcome
 
@@ -282,13 +282,13 @@ class ChatAdapter:
         tail = b"]}"
         if self._is_openai and request.session_id and "prompt_cache_key" not in self._dropped:
             tail = b'],"prompt_cache_key":' + orjson.dumps(request.session_id) + b"}"
-        messages = b",".join(filter(None, request.messages))
+        messages = request.messages
         if "reasoning_content" in self._dropped:
-            messages = _without_reasoning(messages)
+            messages = [_without_reasoning(enclosed(b"", messages, b""))]
         head = self._head_of(request)
-        if not messages:
+        if not any(messages):
             head = head.removesuffix(b",")
-        return head + messages + tail
+        return enclosed(head, messages, tail)
 
     def _head_of(self, request: ModelRequest) -> bytes:
         key = (request.system, request.tools, frozenset(self._dropped))

@@ -29,7 +29,7 @@ from kova_ls.llm._base import (
 from kova_ls.llm._decoding import OpenCall, StreamDecoder, settle, stream_error
 from kova_ls.llm._failure import ANYWHERE, Endpoint
 from kova_ls.llm._http import HttpCaller, join_url
-from kova_ls.llm._json import as_object, count
+from kova_ls.llm._json import as_object, count, enclosed
 from kova_ls.values import Usage
 from kova_ls.vocabulary import Outcome
 
@@ -296,7 +296,7 @@ class ResponsesAdapter:
         tail = b"]}"
         if request.session_id and "prompt_cache_key" not in self._dropped:
             tail = b'],"prompt_cache_key":' + orjson.dumps(request.session_id) + b"}"
-        return self._head_of(request) + b",".join(filter(None, request.messages)) + tail
+        return enclosed(self._head_of(request), request.messages, tail)
 
     def _head_of(self, request: ModelRequest) -> bytes:
         key = (request.system, request.tools, frozenset(self._dropped))
