@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from kova_ls.engine.grants import Grants
-from kova_ls.engine.process_group import processes
+from kova_ls.engine.process_group import has_living, processes
 from kova_ls.engine.programs import Programs, Stamp
 from kova_ls.errors import RequestFailed
 from kova_ls.tools._base import ToolError
@@ -98,7 +98,9 @@ class CommandWatch:
             if sys.platform == "linux":
                 with suppress(OSError, RuntimeError):
                     self._listen(pid, os.pidfd_open(pid))
-        return bool(children) or any(_is_group(one.group) for one in ended)
+        return bool(children) or any(
+            one.group is not None and has_living(one.group) for one in ended
+        )
 
     def _listen(self, pid: int, handle: int) -> None:
         loop = asyncio.get_running_loop()
@@ -142,16 +144,3 @@ def _children() -> set[int]:
             with suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
     return found
-
-
-def _is_group(group: int | None) -> bool:
-    """Say whether something of a process group lives."""
-    try:
-        if group is not None:
-            os.killpg(group, 0)
-    except OSError:
-        return False
-    if group is None or sys.platform != "linux":
-        return group is not None
-    # The dead keep a group until they are buried.
-    return any(found == group for _, _, found, is_alive in processes() if is_alive)
