@@ -95,7 +95,7 @@ def _result(block: object) -> str:
 
 @dataclass(slots=True)
 class Feed:
-    """Writes a turn as it comes; `quiet` runs leave out all but the answer."""
+    """Writes a turn as it comes."""
 
     console: Console
     style: Style = field(init=False)
