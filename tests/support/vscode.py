@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support import tools
+from tests.support import lsp_client, tools
 
 EXTENSION = tools.ROOT / "editors" / "vscode"
 BIN = Path(sys.executable).parent
@@ -45,11 +46,29 @@ class WorkbenchError(Exception):
     """What was waited for did not come."""
 
 
+class Beside(lsp_client.Places):
+    """The folders of a workbench, for other editors that attach to its engine."""
+
+    def __init__(self, workbench: "Workbench") -> None:
+        self.root = workbench.top
+        self.workspace = workbench.workspace
+        self.env = workbench.env | {"PYTHONPATH": str(tools.ROOT)}
+        self.pids = set()
+        self.clients = []
+
+    async def close(self) -> None:
+        """End the other editors; the engine is the workbench's to end."""
+        for client in self.clients:
+            client.kill()
+            await client.ended()
+
+
 class Workbench:
     """A window of VS Code with a workspace, and the folders that the engine works in."""
 
-    def __init__(self, top: Path) -> None:
+    def __init__(self, top: Path, *, locale: str | None = None) -> None:
         self.top = top
+        self.locale = locale
         self.workspace = top / "ws"
         self.url = ""
         self._settings = dict(SETTINGS)
@@ -173,17 +192,22 @@ class Workbench:
         base += ["--config", str(self.top / "c.yaml")]
         base += ["--user-data-dir", str(self.top / "u"), "--extensions-dir", str(self.top / "e")]
         (self.top / "c.yaml").write_text("auth: none\n")
-        installed = subprocess.run(
-            [*base, "--install-extension", str(package())],
-            env=self.env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert installed.returncode == 0, installed.stdout + installed.stderr
+        extensions = [package()]
+        if self.locale is not None:
+            extensions.append(language_pack(self.locale, self.top / "language.vsix"))
+        for extension in extensions:
+            installed = subprocess.run(
+                [*base, "--install-extension", str(extension)],
+                env=self.env,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert installed.returncode == 0, installed.stdout + installed.stderr
         options = ["--bind-addr", "127.0.0.1:0", "--auth", "none", "--disable-telemetry"]
         options += ["--disable-update-check", "--disable-workspace-trust"]
         options += ["--disable-getting-started-override", "--reconnection-grace-time", "5"]
+        options += ["--locale", self.locale] if self.locale is not None else []
         process = subprocess.Popen(
             [*base, *options],
             env=self.env,
@@ -267,6 +291,32 @@ def package() -> Path:
     return built
 
 
+def language_pack(locale: str, path: Path) -> Path:
+    """Make a language pack without texts: the editor's stay English, extensions speak the language."""
+    translations = [{"id": "vscode", "path": "./main.i18n.json"}]
+    language = {"languageId": locale, "languageName": locale, "localizedLanguageName": locale}
+    about = {
+        "name": f"language-{locale}",
+        "publisher": "kova-test",
+        "version": "1.0.0",
+        "engines": {"vscode": "^1.91.0"},
+        "contributes": {"localizations": [{**language, "translations": translations}]},
+    }
+    manifest = (
+        '<PackageManifest Version="2.0.0" '
+        'xmlns="http://schemas.microsoft.com/developer/vsx-schema/2011"><Metadata>'
+        f'<Identity Language="en-US" Id="{about["name"]}" Version="1.0.0" Publisher="kova-test"/>'
+        f"<DisplayName>{locale}</DisplayName></Metadata></PackageManifest>"
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("extension.vsixmanifest", manifest)
+        archive.writestr("extension/package.json", json.dumps(about))
+        archive.writestr(
+            "extension/main.i18n.json", json.dumps({"version": "1.0.0", "contents": {}})
+        )
+    return path
+
+
 def _run(*command: str) -> None:
     done = subprocess.run(command, cwd=EXTENSION, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -274,9 +324,10 @@ def _run(*command: str) -> None:
 
 
 @contextmanager
-def open_workbench() -> Generator[Workbench]:
+def open_workbench(*, locale: str | None = None) -> Generator[Workbench]:
     """A workbench over folders short enough for Unix sockets; the engine is stopped at the end."""
-    workbench = Workbench(Path(tempfile.mkdtemp(prefix="kv", dir="/tmp")).resolve())
+    top = Path(tempfile.mkdtemp(prefix="kv", dir="/tmp")).resolve()
+    workbench = Workbench(top, locale=locale)
     try:
         with workbench.running():
             yield workbench

@@ -107,6 +107,8 @@ export const ENGLISH = {
   outputCut: "The beginning of the output is not shown.",
   pictureTooLarge: "{0} is larger than {1} MB and was not attached.",
   problems: "{0} problems",
+  questionAnsweredBy: "The question was answered by {0}.",
+  questionDeclinedBy: "The question was declined by {0}.",
   queue: "Queue",
   queued: "Waits for the turn to end",
   ready: "idle",

@@ -26,6 +26,11 @@ const KEYS: Readonly<Record<string, string>> = { deny: "D", reject: "D", once: "
 
 let lastId = 0;
 
+/** What an answer of a person is called; nothing for what the engine itself decides. */
+export function answerWord(decision: string): string | undefined {
+  return decision in WORDS ? t(WORDS[decision as keyof typeof WORDS]) : undefined;
+}
+
 export class ApprovalCard implements Card {
   readonly id: string;
   readonly title: string;
@@ -35,7 +40,7 @@ export class ApprovalCard implements Card {
   private readonly hint = h("p", { class: "hint", role: "note" });
   private readonly feedback: HTMLTextAreaElement;
   private isArmed = false;
-  private isAnswered = false;
+  isAnswered = false;
 
   constructor(
     private readonly approval: Approval,
@@ -205,7 +210,7 @@ export class ApprovalCard implements Card {
   private makeButtons(): HTMLElement[] {
     const modifier = pageData.isMac ? "⌥" : "Alt+";
     const made = this.approval.decisions.map((decision) => {
-      const label = decision in WORDS ? t(WORDS[decision as keyof typeof WORDS]) : decision;
+      const label = answerWord(decision) ?? decision;
       const key = KEYS[decision];
       const pressed = button(label, () => this.press(decision), {
         class: decision === "once" || decision === "approve" ? "primary" : "secondary",
@@ -255,13 +260,12 @@ export class ApprovalCard implements Card {
     engine("kova/approval/respond", {
       approvalId: this.id,
       decision,
-      ...(feedback && !ALLOWING.has(decision) ? { feedback } : {}),
+      ...(feedback && (this.approval.kind === "plan" || !ALLOWING.has(decision)) ? { feedback } : {}),
       ...(chosen && decision === "approve" ? { option: chosen.value } : {}),
     }).then(
       (result) => {
         const key = result.status === "alreadyResolved" ? "alreadyAnswered" : "answeredBy";
-        const word = result.decision in WORDS ? t(WORDS[result.decision as keyof typeof WORDS]) : result.decision;
-        this.say(t(key, word, result.resolvedBy), false);
+        this.say(t(key, answerWord(result.decision) ?? result.decision, result.resolvedBy), false);
       },
       (error: unknown) => {
         this.isAnswered = false;

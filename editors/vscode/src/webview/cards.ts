@@ -14,6 +14,8 @@ export interface Card {
   readonly id: string;
   readonly title: string;
   readonly element: HTMLElement;
+  /** An answer was given here; the engine may not have taken it yet. */
+  readonly isAnswered: boolean;
   focus(): void;
   /** Act as a key asks; false when the card does not offer it. */
   decide(decision: string): boolean;
@@ -31,6 +33,11 @@ export class Cards {
 
   get first(): Card | undefined {
     return this.cards.values().next().value;
+  }
+
+  /** It is shown, and was not answered here. */
+  isOpen(id: string): boolean {
+    return this.cards.get(id)?.isAnswered === false;
   }
 
   /** Show exactly these, oldest first; those already there stay as they are. */

@@ -2,12 +2,22 @@
 import { advance, headOf } from "../head";
 import type { Head } from "../head";
 import type { Choices, Connection, ToPage } from "../messages";
-import type { Event, Item, ModelListResult, SessionSummary, TurnCompletedPayload } from "../protocol.gen";
+import type {
+  ApprovalResolvedPayload,
+  Event,
+  Item,
+  ModelListResult,
+  QuestionResolvedPayload,
+  SessionSummary,
+  TurnCompletedPayload,
+} from "../protocol.gen";
+import { answerWord } from "./approval";
 import { Bar } from "./bar";
 import { Cards } from "./cards";
 import { Composer } from "./composer";
 import { act, button, followClicks, h, host, listen, messageOf, pageData, t } from "./dom";
 import { emptyElements } from "./empty";
+import { wordsOf } from "./question";
 import { Transcript } from "./transcript";
 
 const SAID_MS = 6000;
@@ -97,6 +107,23 @@ export function startChat(): void {
     state.dataset["state"] = isReady ? now : "off";
   }
 
+  /** A card that goes because it was answered elsewhere says by whom; one answered here has spoken. */
+  function tellWhoAnswered(event: Event): void {
+    if (event.type === "approval.resolved") {
+      const { approvalId, decision, resolvedBy } = event.payload as unknown as ApprovalResolvedPayload;
+      const word = answerWord(decision);
+      if (word && cards.isOpen(approvalId)) {
+        say(t("answeredBy", word, resolvedBy), false);
+      }
+    } else if (event.type === "question.resolved") {
+      const { questionId, outcome, resolvedBy } = event.payload as unknown as QuestionResolvedPayload;
+      const words = wordsOf(outcome, resolvedBy);
+      if (words && cards.isOpen(questionId)) {
+        say(words, false);
+      }
+    }
+  }
+
   /** What a screen reader is told of an event; the stream itself would be too much. */
   function speak(event: Event): void {
     switch (event.type) {
@@ -143,6 +170,7 @@ export function startChat(): void {
           head = head && advance(head, event);
           hasChanged ||= head !== before && event.type !== "item.delta";
           speak(event);
+          tellWhoAnswered(event);
         }
         transcript.take(message.events);
         if (hasChanged) {

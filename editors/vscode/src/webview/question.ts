@@ -13,6 +13,18 @@ interface Asked {
   readonly otherPick: HTMLInputElement | undefined;
 }
 
+/** Who did what with a question; nothing when it was taken back. */
+export function wordsOf(outcome: string, resolvedBy: string): string | undefined {
+  switch (outcome) {
+    case "answered":
+      return t("questionAnsweredBy", resolvedBy);
+    case "declined":
+      return t("questionDeclinedBy", resolvedBy);
+    default:
+      return undefined;
+  }
+}
+
 export class QuestionCard implements Card {
   readonly id: string;
   readonly title: string;
@@ -20,7 +32,7 @@ export class QuestionCard implements Card {
   private readonly asked: readonly Asked[];
   private readonly buttons: readonly HTMLButtonElement[];
   private isArmed = false;
-  private isAnswered = false;
+  isAnswered = false;
 
   constructor(
     request: QuestionRequest,
@@ -92,7 +104,7 @@ export class QuestionCard implements Card {
     engine("kova/question/respond", { questionId: this.id, ...answer }).then(
       (result) => {
         if (result.status === "alreadyResolved") {
-          this.say(t("alreadyAnswered", result.outcome, result.resolvedBy), false);
+          this.say(wordsOf(result.outcome, result.resolvedBy) ?? t("alreadyAnswered", t("cancelled"), result.resolvedBy), false);
         }
       },
       (error: unknown) => {

@@ -1,0 +1,153 @@
+"""VS Code's real workbench: plans, the documents of the editor, its language tools, its language."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.vscode import Workbench, open_workbench
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+
+TEXT = "print('hi')\nx = 1\n"
+EDIT: dict[str, Any] = {
+    "calls": [
+        {
+            "name": "edit",
+            "arguments": {"path": "main.py", "old_string": "x = 1", "new_string": "x = 2"},
+        },
+    ],
+}
+LINES = ".editor-group-container.active .view-lines"
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Workbench]:
+    """One window for all tests of the file."""
+    with open_workbench() as opened:
+        (opened.workspace / "main.py").write_text(TEXT)
+        opened.script({"text": "Hello."})
+        opened.open()
+        opened.command("Kova: Open the Conversation")
+        opened.wait("text=What shall we do?")
+        yield opened
+
+
+@pytest.fixture
+def chat(window: Workbench) -> Workbench:
+    """A new conversation over fresh files, the keyboard in its prompt."""
+    (window.workspace / "main.py").write_text(TEXT)
+    window.command("Kova: New Conversation")
+    window.wait("text=What shall we do?")
+    has_keyboard = "element.ownerDocument.hasFocus() && element.matches(':focus')"
+    window.until(".prompt textarea", has_keyboard)
+    return window
+
+
+def with_plan(chat: Workbench, *after: dict[str, Any]) -> None:
+    """Begin a conversation in mode plan, whose plan waits for an answer."""
+    options = [
+        {"label": "Fast", "description": "less safe"},
+        {"label": "Safe", "description": "slower"},
+    ]
+    leave = {"calls": [{"name": "plan_exit", "arguments": {"options": options}}]}
+    chat.script({"text": "I look around."}, leave, *after)
+    chat.command("Kova: Choose the Mode…")
+    chat.pick("plan")
+    chat.until("select.mode", "element.value === 'plan'")
+    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.ask("look")
+    chat.wait(".item.replied >> text=I look around.")
+    folders = (chat.top / "d" / "sessions").iterdir()
+    newest = max(folders, key=lambda folder: folder.stat().st_mtime_ns)
+    (newest / "plan.md").write_text("# The plan\n\n1. Look\n2. Change `main.py`\n")
+    chat.ask("plan it")
+    chat.wait(".card.plan[data-armed=true]")
+
+
+def test_a_plan_is_approved_with_an_approach_by_keyboard(chat: Workbench) -> None:
+    with_plan(chat, {"text": "I carry it out.", "expect": ["Chosen approach: Safe"]})
+    chat.wait(".card.plan h1 >> text=The plan")
+    chat.press("Alt+ArrowUp", "Tab")
+    chat.until(".card.plan input[value=Fast]", "element.matches(':focus')")
+    chat.press("ArrowDown")
+    chat.until(".card.plan input[value=Safe]", "element.checked")
+    chat.press("Alt+o")
+    chat.wait("text=I carry it out.")
+    chat.wait(".card", state="hidden")
+    chat.until("select.mode", "element.value === 'agent'")
+
+
+def test_a_plan_is_sent_back_with_what_to_change(chat: Workbench) -> None:
+    with_plan(chat, {"text": "I add tests.", "expect": ["add tests", "Revise the plan"]})
+    chat.click(".card.plan textarea")
+    chat.type("add tests")
+    chat.click(".card.plan [data-decision=revise]")
+    chat.wait("text=I add tests.")
+    chat.until("select.mode", "element.value === 'plan'")
+
+
+def test_words_beside_an_approval_of_the_plan_reach_the_model(chat: Workbench) -> None:
+    with_plan(chat, {"text": "Gladly.", "expect": ["mind the tests", "Chosen approach: Fast"]})
+    chat.click(".card.plan textarea")
+    chat.type("mind the tests")
+    chat.press("Alt+o")
+    chat.wait("text=Gladly.")
+
+
+def test_the_agent_reads_what_the_language_tools_of_the_editor_say(chat: Workbench) -> None:
+    (chat.workspace / "broken.json").write_text('{\n  "a": 1,\n  "a" 2\n}\n')
+    chat.open_file("broken.json")
+    chat.wait(".editor-group-container.active .squiggly-error", view=None)
+    chat.script(
+        {"calls": [{"name": "diagnostics", "arguments": {"path": "broken.json"}}]},
+        {"text": "A colon is missing.", "expect": ["broken.json:3: error: Colon expected"]},
+    )
+    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.ask("what is wrong?")
+    chat.wait("text=A colon is missing.")
+    chat.command("View: Close All Editors")
+
+
+def test_a_clean_document_shows_the_change_and_stays_clean(chat: Workbench) -> None:
+    chat.open_file("main.py")
+    chat.wait(f"{LINES} >> text=x = 1", view=None)
+    chat.script(EDIT, {"text": "Now it is 2."})
+    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.ask("set x to 2")
+    chat.wait("text=Now it is 2.")
+    chat.wait(f"{LINES} >> text=x = 2", view=None)
+    chat.wait(".tab.active:not(.dirty)[aria-label^='main.py']", view=None)
+    assert (chat.workspace / "main.py").read_text() == "print('hi')\nx = 2\n"
+    chat.command("View: Close All Editors")
+
+
+def test_a_command_that_writes_a_clean_document_is_shown_in_it(chat: Workbench) -> None:
+    chat.open_file("main.py")
+    chat.wait(f"{LINES} >> text=x = 1", view=None)
+    line = "printf 'x = 3\\n' > main.py"
+    chat.script({"calls": [{"name": "bash", "arguments": {"command": line}}]}, {"text": "Done."})
+    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.ask("write it")
+    chat.wait(".card[data-armed=true]")
+    chat.press("Alt+o")
+    chat.wait(".item.replied >> text=Done.")
+    chat.wait(f"{LINES} >> text=x = 3", view=None)
+    chat.wait(".tab.active:not(.dirty)[aria-label^='main.py']", view=None)
+    chat.command("View: Close All Editors")
+
+
+def test_a_dirty_document_stays_dirty(chat: Workbench) -> None:
+    chat.open_file("main.py")
+    chat.press("Control+End")
+    chat.type("y = 3")
+    chat.wait(".tab.active.dirty[aria-label^='main.py']", view=None)
+    chat.script(EDIT, {"text": "Now it is 2."})
+    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.ask("set x to 2")
+    chat.wait("text=Now it is 2.")
+    chat.wait(f"{LINES} >> text=x = 2", view=None)
+    chat.wait(".tab.active.dirty[aria-label^='main.py']", view=None)
+    assert (chat.workspace / "main.py").read_text() == TEXT
+    chat.command("File: Revert File")
+    chat.command("View: Close All Editors")

@@ -1,0 +1,145 @@
+"""Two editors on one conversation: VS Code's real workbench and a client over a second relay."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.lsp_client import Client
+from tests.support.vscode import Beside, Workbench, open_workbench
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+
+EDIT: dict[str, Any] = {
+    "text": "I change it.",
+    "calls": [
+        {
+            "name": "edit",
+            "arguments": {"path": "main.py", "old_string": "x = 1", "new_string": "x = 2"},
+        },
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Workbench]:
+    """One window for all tests of the file."""
+    with open_workbench() as opened:
+        opened.script({"text": "Hello."})
+        opened.open()
+        opened.command("Kova: Open the Conversation")
+        opened.wait("text=What shall we do?")
+        yield opened
+
+
+@pytest.fixture
+def chat(window: Workbench) -> Workbench:
+    """A new conversation over fresh files, the keyboard in its prompt."""
+    (window.workspace / "main.py").write_text("print('hi')\nx = 1\n")
+    window.command("Kova: New Conversation")
+    window.wait("text=What shall we do?")
+    has_keyboard = "element.ownerDocument.hasFocus() && element.matches(':focus')"
+    window.until(".prompt textarea", has_keyboard)
+    return window
+
+
+@pytest.fixture
+async def other(chat: Workbench) -> AsyncIterator[Client]:
+    """A second editor in the same workspace."""
+    beside = Beside(chat)
+    yield await beside.client("neighbour")
+    await beside.close()
+
+
+async def attach(client: Client) -> dict[str, Any]:
+    """Attach to the conversation that went on last; returns its snapshot."""
+    listed = await client.result("kova/session/list", {"limit": 1})
+    [summary] = listed["sessions"]
+    attached = await client.result("kova/session/attach", {"sessionId": summary["sessionId"]})
+    return attached["snapshot"]
+
+
+def command(line: str) -> dict[str, Any]:
+    return {"calls": [{"name": "bash", "arguments": {"command": line}}]}
+
+
+async def test_a_card_answered_by_the_other_editor_goes_and_says_by_whom(
+    chat: Workbench, other: Client
+) -> None:
+    chat.script(command("touch made"), {"text": "It is made."})
+    chat.ask("make it")
+    chat.wait(".card[data-armed=true]")
+    snapshot = await attach(other)
+    [card] = snapshot["approvals"]
+    assert card["subject"]["command"] == "touch made"
+    answer = {"approvalId": card["approvalId"], "decision": "once"}
+    said = await other.result("kova/approval/respond", answer)
+    assert said["status"] == "resolved"
+    chat.wait(".said-line >> text=Answered: Allow once (by neighbour).")
+    chat.wait(".card", state="hidden")
+    chat.wait(".item.replied >> text=It is made.")
+    resolved = await other.event("approval.resolved")
+    assert resolved["payload"]["resolvedBy"] == "neighbour"
+    reply = await other.event("item.completed", lambda e: e["payload"]["item"]["kind"] == "reply")
+    assert reply["payload"]["item"]["text"] == "It is made."
+    await other.event("turn.completed")
+    assert (chat.workspace / "made").exists()
+
+
+async def test_the_other_editor_sees_who_answered_here_and_comes_too_late(
+    chat: Workbench, other: Client
+) -> None:
+    chat.script(command("touch late"), {"text": "As you like."})
+    chat.ask("make it")
+    chat.wait(".card[data-armed=true]")
+    [card] = (await attach(other))["approvals"]
+    chat.press("Alt+d")
+    resolved = await other.event("approval.resolved")
+    assert resolved["payload"]["resolvedBy"] == "VS Code"
+    answer = {"approvalId": card["approvalId"], "decision": "once"}
+    said = await other.result("kova/approval/respond", answer)
+    assert said == {"status": "alreadyResolved", "decision": "deny", "resolvedBy": "VS Code"}
+    chat.wait(".said-line >> text=Answered: Deny (by VS Code).")
+    chat.wait(".item.replied >> text=As you like.")
+    assert not (chat.workspace / "late").exists()
+
+
+async def test_a_question_answered_by_the_other_editor_goes_and_says_by_whom(
+    chat: Workbench, other: Client
+) -> None:
+    options = [
+        {"label": "tea", "description": "green"},
+        {"label": "coffee", "description": "black"},
+    ]
+    ask = {"question": "Which drink?", "header": "Drink", "options": options}
+    chat.script(
+        {"calls": [{"name": "Question", "arguments": {"questions": [ask]}}]},
+        {"text": "Enjoy.", "expect": ["coffee"]},
+    )
+    chat.ask("offer me something")
+    chat.wait(".card[data-armed=true]")
+    [card] = (await attach(other))["questions"]
+    answers = [{"id": card["questions"][0]["id"], "selected": ["coffee"]}]
+    given = {"questionId": card["questionId"], "answers": answers}
+    await other.result("kova/question/respond", given)
+    chat.wait(".said-line >> text=The question was answered by neighbour.")
+    chat.wait(".card", state="hidden")
+    chat.wait(".item.replied >> text=Enjoy.")
+
+
+async def test_a_prompt_of_the_other_editor_is_shown_with_its_changes(
+    chat: Workbench, other: Client
+) -> None:
+    chat.script({"text": "Hello."}, EDIT, {"text": ["Now x ", "is 2."]})
+    chat.ask("hello")
+    chat.wait(".item.replied >> text=Hello.")
+    session = (await attach(other))["sessionId"]
+    await other.start_turn(session, "set x to 2")
+    chat.wait(".item.said >> text=set x to 2")
+    chat.wait(".call >> text=Edit main.py")
+    chat.wait(".item.replied >> text=Now x is 2.")
+    level = {"sessionId": session, "level": "ask"}
+    await other.result("kova/session/configure", level)
+    chat.until("select.level", "element.value === 'ask'")
+    seqs = [event["seq"] for event in other.stored]
+    assert seqs == sorted(set(seqs))
