@@ -18,7 +18,7 @@ async def test_a_model_over_http_writes_a_file_after_a_yes(
     (house.top / "k" / "config.toml").write_text(
         f'default_model = "local"\n[models.local]\napi = "openai-chat"\n'
         f"base_url = {json.dumps(model_server.base_url)}\nmodel = {json.dumps(model_server.model)}\n"
-        "context_window = 8192\n"
+        "context_window = 8192\ntemperature = 0\n"
     )
     async with house.open(files=()) as nvim:
         await start(nvim, "Create a file a.txt containing the word yes", level="ask")
