@@ -411,10 +411,42 @@ async def test_yes_waits_until_the_hidden_lines_were_opened(
         await nvim.wait("240 more lines are not shown here: e opens them")
         await nvim.wait_lua("require('kova.cards').is_armed()")
         await nvim.input("o")
-        await nvim.wait("first open the hidden lines")
+        await nvim.wait("first open what is hidden")
         assert engine.count("kova/approval/respond") == 0
         await nvim.input("e")
         await nvim.wait("+hidden truth")
+        await nvim.input("o")
+        assert (await engine.wait_for("kova/approval/respond"))["decision"] == "once"
+
+
+async def test_yes_waits_until_the_whole_command_was_opened(
+    tmp_path: Path, workspace: Path
+) -> None:
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        whole = "echo shown; rm -r everything"
+        engine.answers["kova/output/read"] = lambda params: {
+            "text": whole,
+            "offset": 0,
+            "nextOffset": len(whole),
+            "totalBytes": len(whole),
+        }
+        await begin(nvim, engine)
+        await nvim.input("<Esc>")
+        subject = {
+            "type": "command",
+            "command": "echo shown",
+            "cwd": workspace.as_uri(),
+            "hiddenChars": 18,
+            "outputRef": "o1",
+        }
+        engine.approve("p1", title="$ echo shown", subject=subject)
+        await nvim.wait("18 more characters are not shown here: e opens them")
+        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.input("o")
+        await nvim.wait("first open what is hidden")
+        assert engine.count("kova/approval/respond") == 0
+        await nvim.input("e")
+        await nvim.wait("rm -r everything")
         await nvim.input("o")
         assert (await engine.wait_for("kova/approval/respond"))["decision"] == "once"
 

@@ -90,10 +90,16 @@ end
 
 local subjects = {} ---@type table<string, fun(page: kova.Page, s: table, card: kova.Card)>
 
-function subjects.command(page, s)
-  local command = text.lines(s.command or "", true)
+function subjects.command(page, s, card)
+  card.hidden = {}
+  local whole = card.opened and card.opened.command
+  local command = text.lines(whole or s.command or "", true)
   for i, line in ipairs(command) do
     page:add((i == 1 and "$ " or "⏎ ") .. line, "KovaCommand")
+  end
+  if (s.hiddenChars or 0) > 0 and not whole then
+    table.insert(card.hidden, { index = "command", file = { outputRef = s.outputRef, diff = s.command } })
+    page:add(("▼ %d more characters are not shown here: e opens them"):format(s.hiddenChars), "KovaWaiting")
   end
   page:add("in " .. text.path(s.cwd or "", nil), "KovaCardDim")
   local segments = s.segments or {}
@@ -278,7 +284,7 @@ function M.keys(card, answer, refresh)
       end)
     end
   end
-  local hidden = #(card.hidden or {}) > 0 and "first open the hidden lines with e" or nil
+  local hidden = #(card.hidden or {}) > 0 and "first open what is hidden with e" or nil
   for i, decision in ipairs(approval.decisions or {}) do
     local key = known[decision] or tostring(i)
     used[key] = true
@@ -297,7 +303,7 @@ function M.keys(card, answer, refresh)
   if hidden then
     table.insert(keys, {
       key = "e",
-      label = "open hidden lines",
+      label = "open what is hidden",
       run = function()
         open_hidden(card, refresh)
       end,

@@ -87,7 +87,7 @@ function M.footer(keys, focused, armed, sent, width)
   if total > width then
     for _, chunk in ipairs(chunks) do
       chunk[1] = chunk[1]:gsub("^ (.-) $", " %1"):gsub("allow once", "once"):gsub("deny and say why", "deny…")
-        :gsub("reject and leave plan mode", "reject+exit"):gsub("open hidden lines", "open")
+        :gsub("reject and leave plan mode", "reject+exit"):gsub("open what is hidden", "open")
     end
     table.insert(chunks, { " ", "NormalFloat" })
   end
