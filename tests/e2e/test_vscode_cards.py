@@ -151,3 +151,16 @@ def test_a_dirty_document_stays_dirty(chat: Workbench) -> None:
     assert (chat.workspace / "main.py").read_text() == TEXT
     chat.command("File: Revert File")
     chat.command("View: Close All Editors")
+
+
+def test_the_chinese_editor_has_a_chinese_conversation() -> None:
+    with open_workbench(locale="zh-cn") as chat:
+        chat.script({"calls": [{"name": "bash", "arguments": {"command": "touch a"}}]})
+        chat.open()
+        chat.command("打开对话")
+        chat.wait("text=我们做点什么？")
+        chat.wait("role=button[name^='Kova: 空闲']", view=None)
+        chat.ask("做")
+        chat.wait(".card[data-armed=true]")
+        assert chat.text("[data-decision=deny]") == "拒绝"
+        assert chat.text("[data-decision=once]") == "允许一次"

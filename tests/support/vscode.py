@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -192,18 +191,16 @@ class Workbench:
         base += ["--config", str(self.top / "c.yaml")]
         base += ["--user-data-dir", str(self.top / "u"), "--extensions-dir", str(self.top / "e")]
         (self.top / "c.yaml").write_text("auth: none\n")
-        extensions = [package()]
+        installed = subprocess.run(
+            [*base, "--install-extension", str(package())],
+            env=self.env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert installed.returncode == 0, installed.stdout + installed.stderr
         if self.locale is not None:
-            extensions.append(language_pack(self.locale, self.top / "language.vsix"))
-        for extension in extensions:
-            installed = subprocess.run(
-                [*base, "--install-extension", str(extension)],
-                env=self.env,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert installed.returncode == 0, installed.stdout + installed.stderr
+            speak(self.locale, self.top / "u")
         options = ["--bind-addr", "127.0.0.1:0", "--auth", "none", "--disable-telemetry"]
         options += ["--disable-update-check", "--disable-workspace-trust"]
         options += ["--disable-getting-started-override", "--reconnection-grace-time", "5"]
@@ -278,7 +275,7 @@ class Workbench:
 def package() -> Path:
     """Build the extension when its sources are newer than what was built."""
     built = EXTENSION / "dist" / "kova-ls-vscode.vsix"
-    sources = [EXTENSION / "package.json", *(EXTENSION / "src").rglob("*.*")]
+    sources = [*EXTENSION.glob("package*.json"), *(EXTENSION / "src").rglob("*.*")]
     sources += (EXTENSION / "l10n").glob("*.json")
     newest = max(one.stat().st_mtime for one in sources)
     if not built.exists() or built.stat().st_mtime < newest:
@@ -291,30 +288,18 @@ def package() -> Path:
     return built
 
 
-def language_pack(locale: str, path: Path) -> Path:
-    """Make a language pack without texts: the editor's stay English, extensions speak the language."""
-    translations = [{"id": "vscode", "path": "./main.i18n.json"}]
-    language = {"languageId": locale, "languageName": locale, "localizedLanguageName": locale}
-    about = {
-        "name": f"language-{locale}",
-        "publisher": "kova-test",
-        "version": "1.0.0",
-        "engines": {"vscode": "^1.91.0"},
-        "contributes": {"localizations": [{**language, "translations": translations}]},
+def speak(locale: str, data: Path) -> None:
+    """Set up a language pack without texts: the editor's stay English, extensions speak it."""
+    texts = data / "texts.json"
+    texts.write_text(json.dumps({"version": "1.0.0", "contents": {}}))
+    extension = {"extensionIdentifier": {"id": f"test.{locale}"}, "version": "1.0.0"}
+    pack = {
+        "hash": "1",
+        "label": locale,
+        "extensions": [extension],
+        "translations": {"vscode": str(texts)},
     }
-    manifest = (
-        '<PackageManifest Version="2.0.0" '
-        'xmlns="http://schemas.microsoft.com/developer/vsx-schema/2011"><Metadata>'
-        f'<Identity Language="en-US" Id="{about["name"]}" Version="1.0.0" Publisher="kova-test"/>'
-        f"<DisplayName>{locale}</DisplayName></Metadata></PackageManifest>"
-    )
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("extension.vsixmanifest", manifest)
-        archive.writestr("extension/package.json", json.dumps(about))
-        archive.writestr(
-            "extension/main.i18n.json", json.dumps({"version": "1.0.0", "contents": {}})
-        )
-    return path
+    (data / "languagepacks.json").write_text(json.dumps({locale: pack}))
 
 
 def _run(*command: str) -> None:
