@@ -23,6 +23,8 @@ from kova_ls.cli.client import Message
 from kova_ls.cli.console import ARMING_S, Console, Keys
 from kova_ls.cli.terminal import shown
 from kova_ls.cli.transcript import Feed
+from kova_ls.cli.whole import ALLOWING, VIEW_KEY, ReadWhole, is_shown_in_part, whole_lines
+from kova_ls.errors import KovaError
 from kova_ls.values import Answer, Approval, PlanSubject, Question, QuestionRequest
 
 Card = Approval | QuestionRequest
@@ -106,6 +108,7 @@ class Person:
     console: Console
     keys: Keys
     folder: str
+    read_whole: ReadWhole
 
     def answer(self, card: Card, feed: Feed, wait: Wait) -> Message | None:
         """Draw the card and read its answer.
@@ -119,7 +122,9 @@ class Person:
     def _approval(self, card: Approval, feed: Feed, wait: Wait) -> Message | None:
         for line in approval_lines(card, feed.style, self.folder):
             feed.line(line)
-        self._prompt(feed.style.bold(decision_prompt(card)))
+        is_unseen = is_shown_in_part(card)
+        view = f"  [{VIEW_KEY}]iew it whole" if is_unseen else ""
+        self._prompt(feed.style.bold(decision_prompt(card) + view))
         with self.keys.by_key():
             armed_at = self.console.clock() + ARMING_S
             decision, key = None, ""
@@ -131,7 +136,14 @@ class Person:
                     raise HungUp
                 meant = decision_of(card, key)
                 now = self.console.clock()
-                if meant is None:
+                if is_unseen and (key.lower() == VIEW_KEY or meant in ALLOWING):
+                    if key.lower() == VIEW_KEY:
+                        is_unseen = not self._show_whole(card, feed)
+                    else:
+                        feed.line(f"first [{VIEW_KEY}]iew it whole")
+                    self._prompt(feed.style.bold(decision_prompt(card)))
+                    armed_at = self.console.clock() + ARMING_S
+                elif meant is None:
                     # Who types "no" has not allowed it by the "o".
                     armed_at = now + ARMING_S
                 elif now >= armed_at:
@@ -154,6 +166,18 @@ class Person:
             if 1 <= number <= len(card.subject.options):
                 params["option"] = card.subject.options[number - 1].label
         return params
+
+    def _show_whole(self, card: Approval, feed: Feed) -> bool:
+        """Print all of what the card would allow; False when it cannot be had."""
+        feed.end_line()
+        try:
+            lines = whole_lines(card, self.read_whole, feed.style, self.folder)
+        except KovaError as error:
+            feed.line(shown(error.message))
+            return False
+        for line in lines:
+            feed.line(line)
+        return True
 
     def _questions(self, card: QuestionRequest, feed: Feed, wait: Wait) -> Message | None:
         answers: list[Answer] = []

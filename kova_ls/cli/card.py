@@ -89,9 +89,11 @@ def approval_lines(approval: Approval, style: Style, folder: str) -> list[str]:
     return _framed(head, body, style)
 
 
-def diff_lines(diff: str, style: Style, hidden_lines: int = 0) -> list[str]:
+def diff_lines(
+    diff: str, style: Style, hidden_lines: int = 0, most: int | None = DIFF_LINES
+) -> list[str]:
     """Colour a unified diff; its head with the file names is left out."""
-    return [line.paint(line.text) for line in _diff(diff, style, hidden_lines)]
+    return [line.paint(line.text) for line in _diff(diff, style, hidden_lines, most)]
 
 
 def counts(diff: str) -> tuple[int, int]:
@@ -103,11 +105,13 @@ def counts(diff: str) -> tuple[int, int]:
     )
 
 
-def _diff(diff: str, style: Style, hidden_lines: int) -> "list[_Line]":
+def _diff(
+    diff: str, style: Style, hidden_lines: int, most: int | None = DIFF_LINES
+) -> "list[_Line]":
     lines = _hunks(shown_lines(diff.rstrip("\n")))
-    hidden = hidden_lines + max(len(lines) - DIFF_LINES, 0)
+    hidden = hidden_lines + (max(len(lines) - most, 0) if most is not None else 0)
     painted: list[_Line] = []
-    for line in lines[:DIFF_LINES]:
+    for line in lines[:most]:
         paint = {"+": style.green, "-": style.red, "@": style.cyan}.get(line[:1], _plain)
         painted.append(_Line(paint, line))
     if hidden:

@@ -22,6 +22,7 @@ from kova_ls.cli.loop import loop_lines
 from kova_ls.cli.run import attacher, begin
 from kova_ls.cli.stop import end_engine
 from kova_ls.cli.turn import Left
+from kova_ls.cli.whole import output_reader
 from kova_ls.protocol.turn import LoopReadResult
 from kova_ls.values import Answer, Approval, Question, TextPart
 
@@ -117,7 +118,9 @@ def main(argv: Sequence[str], console: Console, connect: Connect = reach) -> int
             snapshot,
             [TextPart(text=PROMPT)],
             console,
-            answering=Person(console, keys, folder) if keys else Script(_decide, _reply, folder),
+            answering=Person(console, keys, folder, output_reader(client))
+            if keys
+            else Script(_decide, _reply, folder),
             keys=keys,
             counted=counted,
             attach=attach,

@@ -26,6 +26,7 @@ from kova_ls.cli.console import (
 )
 from kova_ls.cli.terminal import shown
 from kova_ls.cli.turn import Left, Turn, open_cards
+from kova_ls.cli.whole import output_reader
 from kova_ls.values import InputPart
 from kova_ls.vocabulary import ApprovalLevel, Mode
 
@@ -68,7 +69,9 @@ def main(argv: Sequence[str], console: Console, connect: Connect = reach) -> int
             snapshot,
             given.parts if text else (),
             console,
-            answering=Person(console, keys, folder) if keys else Nobody(console),
+            answering=Person(console, keys, folder, output_reader(client))
+            if keys
+            else Nobody(console),
             keys=keys,
             counted=counted,
             attach=attach,

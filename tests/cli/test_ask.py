@@ -22,7 +22,7 @@ def person(screen):
             seen.type(waiting.pop(0))
             return True
 
-        by = Person(seen.console, keys, "/w")
+        by = Person(seen.console, keys, "/w", lambda ref: f"the whole of {ref}")
         return seen, lambda card: by.answer(card, Feed(seen.console), wait)
 
     return make
@@ -130,3 +130,15 @@ def test_a_script_answers_and_says_so(screen, approval_json, question_json):
     second = by.answer(QuestionRequest.model_validate(question_json()), feed, lambda: True)
     assert (first["decision"], second["answers"]) == ("once", [{"id": "0", "selected": ["Tabs"]}])
     assert seen.err.count("answered by itself") == 2
+
+
+def test_a_command_shown_in_part_is_allowed_only_after_it_was_viewed(person, approval_json):
+    subject = {"type": "command", "command": "echo a", "cwd": "file:///w"}
+    subject |= {"hiddenChars": 7, "outputRef": "s/whole.txt"}
+    card = Approval.model_validate(approval_json(subject=subject))
+    seen, answer = person("o", "v", "o")
+    assert answer(card)["decision"] == "once"
+    assert "first [v]iew it whole" in seen.out
+    assert seen.out.index("first [v]iew") < seen.out.index("the whole of s/whole.txt")
+    seen, answer = person("o", "d")
+    assert answer(card)["decision"] == "deny"

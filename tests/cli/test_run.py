@@ -146,7 +146,7 @@ def test_a_turn_that_waits_is_taken_up_without_a_prompt(
         session_attach=lambda _: {"snapshot": waiting},
         approval_respond=lambda _: ({}, lambda: made.event("turn.completed", DONE)),
     )
-    monkeypatch.setattr(run, "Person", lambda console, _keys, _folder: Nobody(console))
+    monkeypatch.setattr(run, "Person", lambda console, _keys, _folder, _read: Nobody(console))
     seen = screen(cwd=folder, terminal=True)
     assert play(made, seen, "--session", "s1", "--trust") == 3
     assert heard(made, "kova/turn/start") == []

@@ -38,7 +38,9 @@ def turn(fake_engine, screen):
         engine = fake_engine(**handlers)
         counted = stack.enter_context(interrupts())
         keys = Keys(seen.console.stdin.fileno()) if keyboard else None
-        answering = Person(seen.console, keys, "/w") if keys else Nobody(seen.console)
+        answering = (
+            Person(seen.console, keys, "/w", lambda ref: "") if keys else Nobody(seen.console)
+        )
 
         def reconnect():
             if again is None:
