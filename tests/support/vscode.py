@@ -157,10 +157,7 @@ class Workbench:
 
     def open_file(self, name: str) -> None:
         """Open a file of the workspace in an editor that takes the keyboard."""
-        self.press("Control+p")
-        self.wait(".quick-input-widget input", view=None)
-        self.type(name)
-        self.pick(name)
+        self.do("openFile", name=name)
         self.wait(f".tab.active[aria-label^='{name}']", view=None)
         self.wait(".editor-group-container.active .view-lines", view=None)
 
