@@ -55,7 +55,7 @@ async function shown() {
 }
 
 // The list fills late after a start, and what takes the focus meanwhile closes it: try again.
-async function chooseQuickly(key, text, title) {
+async function chooseQuickly(key, text, title, hasWorked = async () => {}) {
   const box = page.locator(".quick-input-widget input");
   const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: title }).first();
   for (let tries = 0; ; tries += 1) {
@@ -65,6 +65,7 @@ async function chooseQuickly(key, text, title) {
       await box.fill(text, { timeout: 3000 });
       await row.waitFor({ timeout: 1500 });
       await page.keyboard.press("Enter");
+      await hasWorked();
       return;
     } catch (error) {
       await page.keyboard.press("Escape");
@@ -92,7 +93,8 @@ const operations = {
     await chooseQuickly("F1", `>${title}`, title);
   },
   async openFile({ name }) {
-    await chooseQuickly("Control+p", name, name);
+    const tab = page.locator(`.tab.active[aria-label^='${name}']`);
+    await chooseQuickly("Control+p", name, name, () => tab.waitFor({ timeout: 3000 }));
   },
   async press({ keys }) {
     for (const key of keys) {
