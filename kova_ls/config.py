@@ -72,7 +72,7 @@ class Settings(Table):
     shell: str = "/bin/bash"
     """Runs the commands."""
     trusted_folders: tuple[str, ...] = ()
-    """Trusted for editors without a Kova client, such as `~/work/**`; others say it themselves."""
+    """Trusted for editors without a Kova client, such as `~/src/**`; others say it themselves."""
 
 
 def load(

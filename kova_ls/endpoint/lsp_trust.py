@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 
 def is_trusted(folder: str, patterns: Iterable[str], home: str) -> bool:
-    """Say whether a resolved folder is named: `~/work` itself, `~/work/*` or `~/work/**` below.
+    """Say whether a resolved folder is named: `~/src` itself, `~/src/*` or `~/src/**` below.
 
     The home folder and `/` are never trusted; a pattern that is not absolute names nothing.
     """
