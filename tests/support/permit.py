@@ -21,7 +21,7 @@ def facts(*allow: str, source: RootSource = RootSource.LOCAL, **changes: Any) ->
         "kova_home": "/home/u/.kova",
         "data_dir": "/home/u/.local/share/kova-ls",
         "runtime_dir": "/run/user/1/kova-ls",
-        "path_dirs": ("/home/u/work/node_modules/.bin", "/opt/tools"),
+        "path_dirs": (f"{WORKSPACE}/node_modules/.bin", "/opt/tools"),
         "plan_path": "/home/u/.local/share/kova-ls/plans/1.md",
         **changes,
     }
