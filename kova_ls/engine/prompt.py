@@ -63,6 +63,10 @@ class Conversation:
                 pass
         return []
 
+    def add_all(self, records: Iterable[r.Record]) -> list[Message]:
+        """Take many records, such as a journal's, and return their messages."""
+        return [message for record in records for message in self.add(record)]
+
     def _item(self, record: r.ItemCompleted) -> list[Message]:
         item = record.item
         if isinstance(item, ReplyItem):
@@ -113,12 +117,6 @@ class Conversation:
         if known is None:
             return ToolOutput(call.provider_id, call.tool, "Not run: the turn was stopped.", True)
         return ToolOutput(call.provider_id, call.tool, known.text, known.is_error)
-
-
-def messages_of(records: Iterable[r.Record]) -> list[Message]:
-    """Return all messages of a journal, for a model that has not seen them yet."""
-    conversation = Conversation()
-    return [message for record in records for message in conversation.add(record)]
 
 
 def user_message(

@@ -31,7 +31,7 @@ from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Journal, Stored
 from kova_ls.journal.stream import Delta, Stream
-from kova_ls.llm._base import Adapter, Message
+from kova_ls.llm._base import Adapter
 from kova_ls.values import Answer, InputPart, Item, NoticeItem, Todo
 from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState, StartStatus, WhenBusy
 
@@ -178,11 +178,9 @@ class Session:
     def messages(self, adapter: Adapter) -> list[bytes]:
         """Return the conversation encoded for the adapter; kept and only added to."""
         if self._messages is None or self._adapter is not adapter:
-            conversation = Conversation()
-            messages: list[Message] = []
-            for stored in self.journal.read(1, self.journal.seq):
-                messages.extend(conversation.add(stored.record))
-            self._conversation = conversation
+            self._conversation = Conversation()
+            stored = self.journal.read(1, self.journal.seq)
+            messages = self._conversation.add_all(entry.record for entry in stored)
             self._adapter = adapter
             self._messages = list(map(adapter.encode, messages))
         return self._messages

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from kova_ls.engine.prompt import (
     INTERRUPTED_NOTE,
     Conversation,
-    messages_of,
     system_prompt,
     user_message,
 )
@@ -74,7 +73,7 @@ def user(text):
 
 
 def test_a_step_is_an_answer_and_its_outputs_in_order_of_the_calls():
-    messages = messages_of([said("Go."), *STEP, ran("c2", "two"), ran("c1", "one"), END])
+    messages = Conversation().add_all([said("Go."), *STEP, ran("c2", "two"), ran("c1", "one"), END])
     assert messages == [
         user("Go."),
         AssistantMessage(
@@ -93,7 +92,7 @@ def test_a_step_is_an_answer_and_its_outputs_in_order_of_the_calls():
 
 
 def test_every_call_has_an_output_even_when_it_was_not_run():
-    messages = messages_of([*STEP, ran("c1", "failed", ItemStatus.ERROR), END])
+    messages = Conversation().add_all([*STEP, ran("c1", "failed", ItemStatus.ERROR), END])
     assert isinstance(messages[-1], ToolOutputs)
     assert [(o.text, o.is_error) for o in messages[-1].outputs] == [
         ("failed", True),
@@ -102,25 +101,27 @@ def test_every_call_has_an_output_even_when_it_was_not_run():
 
 
 def test_what_is_said_during_a_step_comes_after_it():
-    messages = messages_of([*STEP, said("Wait.", steered=True), ran("c1", ""), ran("c2", ""), END])
+    messages = Conversation().add_all(
+        [*STEP, said("Wait.", steered=True), ran("c1", ""), ran("c2", ""), END]
+    )
     assert messages[-1] == user("Wait.")
 
 
 def test_a_step_that_said_nothing_leaves_no_message():
-    assert messages_of([STEP[0], END]) == []
+    assert Conversation().add_all([STEP[0], END]) == []
 
 
 def test_an_answer_that_a_stopped_engine_left_is_not_the_last_word():
     start, reply, _ = STEP
-    assert messages_of([said("Go."), start, reply, END]) == [user("Go.")]
+    assert Conversation().add_all([said("Go."), start, reply, END]) == [user("Go.")]
     stopped = reply.item.model_copy(update={"status": ItemStatus.CANCELLED})
-    left = messages_of([said("Go."), start, r.ItemCompleted(item=stopped), END])
+    left = Conversation().add_all([said("Go."), start, r.ItemCompleted(item=stopped), END])
     assert left[-1] == AssistantMessage(text="Looking.")
 
 
 def test_an_interrupted_turn_is_told_to_the_model():
     stopped = r.TurnCompleted(turn_id="t", stop_reason=StopReason.INTERRUPTED, stopped=("it",))
-    assert messages_of([stopped]) == [user(INTERRUPTED_NOTE)]
+    assert Conversation().add_all([stopped]) == [user(INTERRUPTED_NOTE)]
 
 
 def test_all_kinds_of_input_reach_the_model():
@@ -161,7 +162,7 @@ def test_messages_are_only_ever_added_at_the_end(cut):
     conversation = Conversation()
     first = [m for record in records[:cut] for m in conversation.add(record)]
     rest = [m for record in records[cut:] for m in conversation.add(record)]
-    assert first + rest == messages_of(records)
+    assert first + rest == Conversation().add_all(records)
 
 
 def prompt(**more):

@@ -66,7 +66,7 @@ async def test_the_model_sees_the_picture_as_it_was_when_it_was_named(stage):
     say(session, (TextPart(text="Look."), ImagePart(uri=file_uri(str(place)))))
     place.unlink()
     records = [stored.record for stored in session.journal.read(1, session.journal.seq)]
-    messages = [m for record in records for m in Conversation().add(record)]
+    messages = Conversation().add_all(records)
     (message,) = [m for m in messages if isinstance(m, UserMessage)]
     pictures = [part for part in message.content if isinstance(part, ImageContent)]
     assert [base64.b64decode(part.data) for part in pictures] == [PNG]
