@@ -4,7 +4,7 @@ import asyncio
 
 from inline_snapshot import snapshot
 
-from kova_ls.engine.prompt import messages_of
+from kova_ls.engine.prompt import Conversation
 from kova_ls.journal import records as r
 from kova_ls.journal.stream import Delta
 from tests.support.play import play
@@ -115,7 +115,8 @@ async def test_the_model_reads_what_the_journal_holds(tmp_path):
     adapter = stage.engine.models.adapter("script", stage.env)
     live = list(session.messages(adapter))
     stored = session.journal.read(1, session.journal.seq)
-    read_back = [adapter.encode(m) for m in messages_of(entry.record for entry in stored)]
+    messages = Conversation().add_all(entry.record for entry in stored)
+    read_back = [adapter.encode(message) for message in messages]
     assert live == read_back
     await stage.close()
 
