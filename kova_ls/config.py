@@ -23,6 +23,19 @@ class Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
 
+class ModelPrice(Table):
+    """One `[models.NAME.price]` table: US dollars per million tokens."""
+
+    input: float = Field(ge=0)
+    """US dollars per million tokens read."""
+    output: float = Field(ge=0)
+    """US dollars per million tokens written."""
+    cache_read: float | None = Field(default=None, ge=0)
+    """For tokens that came from the provider's cache; absent = as `input`."""
+    cache_write: float | None = Field(default=None, ge=0)
+    """For tokens that were put into that cache; absent = as `input`."""
+
+
 class ModelSettings(Table):
     """One `[models.NAME]` table."""
 
@@ -42,6 +55,8 @@ class ModelSettings(Table):
     """Handed to providers that know it: `low`, `medium`, `high`."""
     temperature: float | None = None
     """Absent = the provider's default."""
+    price: ModelPrice | None = None
+    """What its tokens cost, where the provider does not say it itself; absent = unknown."""
     headers: dict[str, str] = Field(default_factory=dict)
     """Sent with every request; not for keys."""
     connect_timeout_s: float = Field(default=10.0, gt=0)

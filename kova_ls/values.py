@@ -437,7 +437,7 @@ class Usage(Value):
     context_window: int = 0
     """Size of the window; 0 when unknown."""
     cost: float | None = None
-    """In US dollars, where prices are known."""
+    """In US dollars; absent when the price of any part is not known."""
 
 
 class Failure(Value):

@@ -43,6 +43,8 @@ def _figures(step: LoopStep) -> str:
     if usage.input_tokens or usage.output_tokens:
         cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
         parts.append(f"{usage.input_tokens:,} tokens in{cached}, {usage.output_tokens:,} out")
+    if usage.cost is not None:
+        parts.append(f"${usage.cost:.{3 if usage.cost < 1 else 2}f}")
     if step.duration_ms is not None:
         parts.append(f"{_ms(step.duration_ms)} in all")
     return ", ".join(parts)

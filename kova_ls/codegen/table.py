@@ -47,7 +47,11 @@ def settings(schema: Schema) -> str:
     """Return the table of settings, tables of tables as `[models.NAME]`."""
     rows = [(key, part) for key, part in schema["properties"].items() if key != "models"]
     model = schema["$defs"]["ModelSettings"]
-    rows += [(f"models.NAME.{key}", part) for key, part in model["properties"].items()]
+    rows += [
+        (f"models.NAME.{key}", part) for key, part in model["properties"].items() if key != "price"
+    ]
+    price = schema["$defs"]["ModelPrice"]
+    rows += [(f"models.NAME.price.{key}", part) for key, part in price["properties"].items()]
     return _table(
         ("key", "default", "meaning"),
         ((f"`{key}`", _default(part), part["description"]) for key, part in rows),

@@ -7,6 +7,7 @@ at most one running turn, every started item and step ended once, every approval
 
 from dataclasses import dataclass, field, replace
 
+from kova_ls.engine.usage import total
 from kova_ls.errors import IllegalTransition
 from kova_ls.journal import records as r
 from kova_ls.values import (
@@ -232,11 +233,15 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
         case r.ModelReplied():
             open_step = state.step_id == record.step_id and not state.has_replied
             _require(open_step, state, record, "no such step waits for the model")
-            return replace(state, has_replied=True, calls=record.calls)
+            usage = total(state.usage, record.usage)
+            return replace(state, has_replied=True, calls=record.calls, usage=usage)
         case r.StepCompleted():
             _require(state.step_id == record.step_id, state, record, "no such step is open")
             _require(not state.open_items, state, record, "an item is open")
-            return replace(state, step_id=None, calls=(), has_replied=False, resumed_steps=0)
+            usage = state.usage if state.has_replied else total(state.usage, record.usage)
+            return replace(
+                state, step_id=None, calls=(), has_replied=False, resumed_steps=0, usage=usage
+            )
         case r.ItemStarted():
             item_id = record.item.item_id
             _require(_item(state, item_id) is None, state, record, "the item is open already")

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kova_ls import config
-from kova_ls.config import Settings
+from kova_ls.config import ModelPrice, ModelSettings, Settings
 from kova_ls.engine.editor import Editor
+from kova_ls.engine.usage import is_told
 from kova_ls.errors import RequestFailed, SettingsError
 from kova_ls.llm import open_adapter
 from kova_ls.llm._base import Adapter
+from kova_ls.values import Usage
 
 _NO_MODEL = (
     "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start "
@@ -85,12 +87,12 @@ class Models:
             cached = self._adapters[name, key] = open_adapter(model, key)
         return cached
 
-    def context_window(self, name: str) -> int:
-        """Return the size of a model's window; 0 when unknown."""
+    def account(self, name: str, env: Mapping[str, str], usage: Usage) -> Usage:
+        """Add what the settings know to the usage of a call: window and price."""
         try:
-            return self.find(name, self._env).context_window
+            return priced(usage, self.find(name, env))
         except RequestFailed:
-            return 0
+            return usage
 
     def key_names(self) -> frozenset[str]:
         """Return the variables that hold models' keys."""
@@ -100,3 +102,23 @@ class Models:
         """Give back what the adapters hold."""
         for adapter in self._adapters.values():
             await adapter.close()
+
+
+def priced(usage: Usage, model: ModelSettings) -> Usage:
+    """Add the model's window to a call, and its price unless the provider said what it took."""
+    known: dict[str, object] = {"context_window": usage.context_window or model.context_window}
+    if usage.cost is None and model.price is not None and is_told(usage):
+        known["cost"] = _cost(usage, model.price)
+    return usage.model_copy(update=known)
+
+
+def _cost(usage: Usage, price: ModelPrice) -> float:
+    plain = max(usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens, 0)
+    read = price.input if price.cache_read is None else price.cache_read
+    write = price.input if price.cache_write is None else price.cache_write
+    return (
+        plain * price.input
+        + usage.cached_tokens * read
+        + usage.cache_write_tokens * write
+        + usage.output_tokens * price.output
+    ) / 1_000_000

@@ -5,11 +5,12 @@ Invariant: a call that was cut off in its arguments is never run.
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Literal
 
 from kova_ls.engine.call import CallRun
+from kova_ls.engine.usage import total
 from kova_ls.errors import AdapterFailure
 from kova_ls.journal import records as r
 from kova_ls.journal.stream import Delta
@@ -128,6 +129,8 @@ async def run_step(session: "Session", turn: "TurnContext") -> StepEnd:
         if not session.leaving:
             writing.end(ItemStatus.CANCELLED)
         raise
+    model = session.state.model
+    reply = replace(reply, usage=session.engine.models.account(model, session.env, reply.usage))
     is_whole = reply.outcome in (Outcome.COMPLETE, Outcome.LENGTH)
     writing.end(ItemStatus.OK if is_whole else ItemStatus.ERROR, reply)
     if not is_whole:
@@ -148,12 +151,12 @@ async def run_step(session: "Session", turn: "TurnContext") -> StepEnd:
             calls=calls,
             finish_reason=reply.finish_reason,
             usage=reply.usage,
+            total=total(session.state.usage, reply.usage),
             first_token_ms=writing.first_token_ms,
         )
     )
     await run_calls(session, turn.turn_id, step_id, calls)
     _complete(session, turn.turn_id, step_id, reply, writing.first_token_ms)
-    turn.add_usage(reply.usage)
     if reply.outcome is Outcome.LENGTH:
         what = "in the middle of a tool call, which was not run" if reply.incomplete_calls else ""
         return StepEnd(

@@ -26,7 +26,6 @@ from kova_ls.values import (
     Item,
     NoticeItem,
     ToolCallItem,
-    Usage,
     UserMessageItem,
 )
 from kova_ls.vocabulary import ItemStatus, Mode, StopReason
@@ -40,10 +39,9 @@ _MAX_INSTRUCTION_BYTES = 64 * 1024
 
 @dataclass(slots=True)
 class TurnContext:
-    """What stays the same, or adds up, over a turn."""
+    """What stays the same over a turn."""
 
     turn_id: str
-    usage: Usage
     instructions: tuple[tuple[str, str], ...] = ()
     _systems: dict[Mode, str] = field(default_factory=dict[Mode, str])
     _adapters: dict[str, Adapter] = field(default_factory=dict[str, Adapter])
@@ -67,19 +65,6 @@ class TurnContext:
                 instructions=self.instructions,
             )
         return self._systems[mode]
-
-    def add_usage(self, usage: Usage) -> None:
-        """Count a model call."""
-        old = self.usage
-        self.usage = Usage(
-            input_tokens=old.input_tokens + usage.input_tokens,
-            output_tokens=old.output_tokens + usage.output_tokens,
-            cached_tokens=old.cached_tokens + usage.cached_tokens,
-            cache_write_tokens=old.cache_write_tokens + usage.cache_write_tokens,
-            context_tokens=usage.input_tokens + usage.output_tokens,
-            context_window=usage.context_window or old.context_window,
-            cost=old.cost,
-        )
 
 
 async def run_turn(session: "Session") -> None:
@@ -139,8 +124,7 @@ async def _guard(
 ) -> None:
     turn_id = session.state.turn_id
     assert turn_id is not None
-    window = session.engine.models.context_window(session.state.model)
-    turn = TurnContext(turn_id, session.state.usage.model_copy(update={"context_window": window}))
+    turn = TurnContext(turn_id)
     try:
         end = await work(session, turn)
     except asyncio.CancelledError:
@@ -168,7 +152,7 @@ async def _guard(
 
 def end_stranded(session: "Session") -> tuple[str, ...]:
     """End a turn that no task works on any more; returns what it left open, in words."""
-    turn = TurnContext(session.state.turn_id or "", session.state.usage)
+    turn = TurnContext(session.state.turn_id or "")
     stopped = _close(session, ItemStatus.INTERRUPTED, "The engine could not finish this.")
     _complete(session, turn, StepEnd(False, StopReason.INTERRUPTED), stopped)
     return stopped
@@ -181,7 +165,7 @@ def _complete(
         r.TurnCompleted(
             turn_id=turn.turn_id,
             stop_reason=end.stop_reason,
-            usage=turn.usage,
+            usage=session.state.usage,
             error=end.error,
             stopped=stopped,
         )

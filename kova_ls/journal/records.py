@@ -229,6 +229,8 @@ class ModelReplied(Record):
     """In the provider's words."""
     usage: Usage = Usage()
     """Of this call."""
+    total: Usage | None = None
+    """Of the session, this call included; absent in what older versions wrote."""
     first_token_ms: float | None = None
     """From the request to the first piece of the answer."""
 

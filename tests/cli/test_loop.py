@@ -5,6 +5,22 @@ from kova_ls.cli.terminal import Style
 from kova_ls.protocol.turn import LoopReadResult
 
 
+def test_a_cost_is_said_where_it_is_known():
+    step = {"stepId": "s", "number": 1, "model": "work", "intent": "", "startedAt": 1.0}
+    for cost, said in ((None, ""), (0.0421, "$0.042"), (0, "$0.000"), (12.345, "$12.35")):
+        usage = {"inputTokens": 10, "outputTokens": 1, **({} if cost is None else {"cost": cost})}
+        loop = LoopReadResult.model_validate(
+            {
+                "turnId": "t",
+                "steps": [{**step, "usage": usage, "calls": []}],
+                "stoppedBecause": "",
+            }
+        )
+        text = "\n".join(loop_lines(loop, Style(colour=False, signs=True)))
+        assert ("$" in text) is (cost is not None)
+        assert cost is None or said in text
+
+
 def test_every_step_with_its_calls_verdicts_and_the_end():
     loop = LoopReadResult.model_validate(
         {

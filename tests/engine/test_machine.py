@@ -19,6 +19,7 @@ from kova_ls.values import (
     ReplyItem,
     TextPart,
     ToolCallItem,
+    Usage,
     UserMessageItem,
     Verdict,
 )
@@ -209,3 +210,12 @@ def test_the_golden_journal_folds(tmp_path):
     journal, stored = Journal.open(copy)
     journal.close()
     assert folded(*(entry.record for entry in stored)).status is SessionState.IDLE
+
+
+def test_a_call_counts_once_also_when_the_engine_stopped_before_its_step_ended():
+    usage = Usage(input_tokens=5, cost=0.5)
+    replied = r.ModelReplied(turn_id="t1", step_id="s1", calls=(), usage=usage)
+    ended = r.StepCompleted(turn_id="t1", step_id="s1", usage=usage)
+    for last in (ended, r.StepCompleted(turn_id="t1", step_id="s1")):
+        assert folded(*ONE_TURN[:3], replied, last).usage.cost == 0.5
+    assert folded(*ONE_TURN[:3], ended).usage.cost == 0.5

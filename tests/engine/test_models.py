@@ -1,6 +1,7 @@
 import pytest
 
 from kova_ls.errors import RequestFailed
+from kova_ls.values import Usage
 from tests.support.stage import Stage, say
 
 END = say("Done.")
@@ -38,3 +39,17 @@ async def test_a_key_may_come_from_the_editor(stage):
     first = stage.engine.models.adapter("far", {"A_KEY": "k"})
     assert stage.engine.models.adapter("far", {"A_KEY": "k"}) is first
     assert stage.engine.models.adapter("far", {"A_KEY": "other"}) is not first
+
+
+async def test_a_call_of_a_priced_model_has_a_cost(stage):
+    config = stage.root / "kova/config.toml"
+    config.write_text(
+        '[models.far]\napi = "openai-chat"\nbase_url = "http://127.0.0.1:9/v1"\n'
+        "context_window = 9\n[models.far.price]\ninput = 2\noutput = 10\n"
+    )
+    call = Usage(input_tokens=1_000_000, output_tokens=100_000)
+    told = stage.engine.models.account("far", {}, call)
+    assert (told.cost, told.context_window) == (3, 9)
+    assert stage.engine.models.account("gone", {}, call) == call
+    config.write_text('[models.far]\napi = "openai-chat"\n[models.far.price]\ninput = -2\n')
+    assert "models.far.price" in refused(lambda: stage.engine.models.find("far", {}))

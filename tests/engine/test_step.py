@@ -81,6 +81,11 @@ async def test_usage_adds_up_over_the_turn(tmp_path):
     assert total.input_tokens == sum(step.usage.input_tokens for step in steps)
     assert total.output_tokens == sum(step.usage.output_tokens for step in steps)
     assert total.context_tokens == steps[-1].usage.input_tokens + steps[-1].usage.output_tokens
+    replies = [x for x in stage.records() if isinstance(x, r.ModelReplied)]
+    assert replies[0].total
+    assert replies[0].total.input_tokens == steps[0].usage.input_tokens
+    assert replies[1].total == total == stage.records()[-1].usage
+    assert total.cost is None
     assert all(step.first_token_ms is None or step.first_token_ms >= 0 for step in steps)
     await stage.close()
 

@@ -92,11 +92,10 @@ function fold(head: Head, event: KnownEvent): Head {
         turnId: undefined,
         approvals: [],
         questions: [],
-        usage: { ...head.usage, ...event.payload.usage },
+        usage: event.payload.usage ?? head.usage,
       };
     case "model.replied":
-    case "step.completed":
-      return { ...head, usage: withWindow(head.usage, event.payload.usage) };
+      return { ...head, usage: event.payload.total ?? head.usage };
     case "approval.requested": {
       const { approval } = event.payload;
       const others = head.approvals.filter((one) => one.approvalId !== approval.approvalId);
@@ -120,17 +119,4 @@ function fold(head: Head, event: KnownEvent): Head {
     default:
       return head;
   }
-}
-
-/** A model call's own usage says how full the window is; its other counts are not the session's. */
-function withWindow(usage: Usage, call: Usage | undefined): Usage {
-  if (!call?.contextTokens) {
-    return usage;
-  }
-  const contextWindow = call.contextWindow || usage.contextWindow;
-  return {
-    ...usage,
-    contextTokens: call.contextTokens,
-    ...(contextWindow === undefined ? {} : { contextWindow }),
-  };
 }

@@ -6,7 +6,7 @@
 export const PROTOCOL_VERSION = 1;
 
 /** Compare with `schemaHash` of the handshake: equal hashes mean equal schemas. */
-export const SCHEMA_HASH = "78da77fb629caca8";
+export const SCHEMA_HASH = "b610cf85b08a1bfd";
 
 /** One proposed item, to be written into the file of this machine. */
 export interface AcceptParams {
@@ -767,6 +767,8 @@ export interface ModelRepliedPayload {
   finishReason?: string;
   /** Of this call. */
   usage?: Usage;
+  /** Of the session, this call included; absent in what older versions wrote. */
+  total?: Usage;
   /** From the request to the first piece of the answer. */
   firstTokenMs?: number;
 }
@@ -1694,7 +1696,7 @@ export interface Usage {
   contextTokens?: number;
   /** Size of the window; 0 when unknown. Default: 0. */
   contextWindow?: number;
-  /** In US dollars, where prices are known. */
+  /** In US dollars; absent when the price of any part is not known. */
   cost?: number;
 }
 

@@ -46,7 +46,7 @@ test("a turn runs, waits for a card, goes on and ends", () => {
   head = advance(head, event("turn.resumed", {}));
   assert.deepEqual([head.state, waitingCards(head)], ["running", 0]);
   head = advance(head, event("turn.completed", { stopReason: "done", usage: { inputTokens: 9 } }));
-  assert.deepEqual([head.state, head.turnId, head.usage], ["idle", undefined, { contextTokens: 10, contextWindow: 100, inputTokens: 9 }]);
+  assert.deepEqual([head.state, head.turnId, head.usage], ["idle", undefined, { inputTokens: 9 }]);
 });
 
 test("an event that was folded before changes nothing", () => {
@@ -62,9 +62,12 @@ test("a card that comes again replaces itself", () => {
   assert.deepEqual(head.approvals.map((one) => one.title), ["again"]);
 });
 
-test("a model call says how full the window is, not what the session used", () => {
-  const head = advance(headOf(SNAPSHOT), event("model.replied", { usage: { inputTokens: 70, contextTokens: 60 } }));
-  assert.deepEqual(head.usage, { contextTokens: 60, contextWindow: 100, inputTokens: 5 });
+test("a model call says what the session used with it; a cost that became unknown goes", () => {
+  const total = { contextTokens: 60, contextWindow: 100, inputTokens: 75, cost: 0.5 };
+  let head = advance(headOf(SNAPSHOT), event("model.replied", { usage: { inputTokens: 70 }, total }));
+  assert.deepEqual(head.usage, total);
+  head = advance(head, event("model.replied", { usage: { inputTokens: 1 }, total: { inputTokens: 76 } }));
+  assert.deepEqual(head.usage, { inputTokens: 76 });
 });
 
 test("deltas, other sessions and unknown events leave the settings alone", () => {

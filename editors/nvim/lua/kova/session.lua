@@ -67,9 +67,10 @@ local function take_settings(s, settings)
   s.model = settings.model or s.model
 end
 
-local function merge_usage(s, usage)
+--- The whole takes the place of what was known: a cost that has become unknown goes.
+local function take_usage(s, usage)
   if type(usage) == "table" then
-    s.usage = vim.tbl_extend("force", s.usage or {}, usage)
+    s.usage = usage
   end
 end
 
@@ -95,23 +96,14 @@ apply["turn.resumed"] = function(s)
 end
 apply["turn.completed"] = function(s, p)
   s.state, s.turn_id, s.step = "idle", nil, nil
-  merge_usage(s, p.usage)
+  take_usage(s, p.usage)
   M.sink.turn_completed(p)
 end
 apply["step.started"] = function(s, p)
   s.step = p.number
 end
-apply["step.completed"] = function(s, p)
-  local usage = p.usage or {}
-  if (usage.contextTokens or 0) > 0 then
-    s.usage.contextTokens = usage.contextTokens
-    if (usage.contextWindow or 0) > 0 then
-      s.usage.contextWindow = usage.contextWindow
-    end
-  end
-end
-apply["usage.updated"] = function(s, p)
-  merge_usage(s, p.usage or p)
+apply["model.replied"] = function(s, p)
+  take_usage(s, p.total)
 end
 apply["item.started"] = function(_, p, event)
   M.sink.item(p.item, event.at)

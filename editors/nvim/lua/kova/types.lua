@@ -446,6 +446,7 @@
 ---@class (exact) kova.ModelRepliedPayload
 ---@field finishReason? string In the provider's words.
 ---@field usage? kova.Usage Of this call.
+---@field total? kova.Usage Of the session, this call included; absent in what older versions wrote.
 ---@field firstTokenMs? number From the request to the first piece of the answer.
 
 ---A network request that asks.
@@ -992,7 +993,7 @@
 ---@field cacheWriteTokens? integer Tokens of the input that were put into the provider's cache. Default: 0.
 ---@field contextTokens? integer Size of the last request and its answer: what fills the window. Default: 0.
 ---@field contextWindow? integer Size of the window; 0 when unknown. Default: 0.
----@field cost? number In US dollars, where prices are known.
+---@field cost? number In US dollars; absent when the price of any part is not known.
 
 ---What the person said.
 ---@class (exact) kova.UserMessageItem
@@ -1017,7 +1018,7 @@ local M = {}
 M.version = 1
 
 ---Digest of openrpc.json, for `schemaHash`.
-M.schema_hash = "78da77fb629caca8"
+M.schema_hash = "b610cf85b08a1bfd"
 
 ---Method names.
 M.methods = {
