@@ -1,6 +1,7 @@
 """`kova-ls model decode`: say what a recorded answer of a model amounts to."""
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
 from typing import Any, cast
@@ -29,7 +30,7 @@ def main(argv: list[str]) -> int:
         result = decode_http_error(body)
     else:
         result = decode(options.format, _pieces(body, options.chunk_bytes))
-    sys.stdout.write(orjson.dumps(result, option=orjson.OPT_INDENT_2).decode() + "\n")
+    sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
     return 0
 
 

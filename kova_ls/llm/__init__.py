@@ -4,10 +4,9 @@ Invariant: opening one adapter imports no other.
 """
 
 import importlib
+import json
 from collections.abc import Iterable
 from typing import Any
-
-import orjson
 
 from kova_ls.config import ModelSettings
 from kova_ls.errors import SettingsError
@@ -50,7 +49,7 @@ def decode(form: str, pieces: Iterable[bytes]) -> dict[str, Any]:
             {
                 "id": _given(call.id),
                 "name": call.name,
-                "arguments": orjson.loads(call.arguments) if call.arguments.strip() else {},
+                "arguments": json.loads(call.arguments) if call.arguments.strip() else {},
             }
             for call in reply.calls
         ],

@@ -13,8 +13,8 @@ import orjson
 
 from kova_ls.errors import AdapterFailure
 from kova_ls.llm._base import IncompleteCall, ModelCall, ModelReply
-from kova_ls.llm._failure import ANYWHERE, Endpoint, classify, redact, scrub
-from kova_ls.llm._json import as_object, parse_object
+from kova_ls.llm._failure import ANYWHERE, Endpoint, classify, names_fault, redact, scrub
+from kova_ls.llm._json import as_object, mended_object
 from kova_ls.llm._sse import EventCutter
 from kova_ls.vocabulary import Outcome
 
@@ -58,9 +58,9 @@ def settle(
         text = call.arguments
         identity = str(call.id or "") or MADE_ID + secrets.token_hex(8)
         may_be_cut = was_cut and number == len(calls) - 1
-        is_whole = parse_object(text) is not None if text.strip() else not may_be_cut
-        if is_whole and call.name:
-            complete.append(ModelCall(identity, call.name, text, call.opaque))
+        whole = mended_object(text) if text.strip() else None if may_be_cut else text
+        if whole is not None and call.name:
+            complete.append(ModelCall(identity, call.name, whole, call.opaque))
         else:
             incomplete.append(IncompleteCall(identity, call.name, text))
     return tuple(complete), tuple(incomplete)
@@ -80,6 +80,7 @@ class StreamDecoder:
         self._deltas: list[Delta] = []
         self._text: list[str] = []
         self._reasoning: list[str] = []
+        self._last: Any = None
         self._has_event = False
         self._has_end = False
         self._finish_reason: str | None = None
@@ -99,8 +100,9 @@ class StreamDecoder:
     def finish(self) -> ModelReply:
         """Say what the stream amounted to; to be called once, after the last byte."""
         for name, payload in self._cutter.finish():
-            if payload.strip() == self.terminator or _is_json(payload):
-                self._event(name, payload)
+            for part in _parted(payload):
+                if part.strip() == self.terminator or _is_json(part):
+                    self._event(name, part)
         if self._cutter.stray:
             self._take_stray(self._cutter.stray)
         try:
@@ -108,6 +110,9 @@ class StreamDecoder:
         except _UNFORESEEN:
             self._fail_bad_answer("values of the wrong type")
             reply = ModelReply(text="".join(self._text))
+        is_empty = not (reply.text or reply.reasoning or reply.calls or reply.incomplete_calls)
+        if is_empty and reply.outcome is Outcome.TRUNCATED and names_fault(self._last):
+            self._fail(self._last)
         if self._error is not None:
             reply = replace(
                 reply,
@@ -169,6 +174,7 @@ class StreamDecoder:
         self._value(name, value)
 
     def _value(self, name: bytes, value: Any) -> None:
+        self._last = value
         if isinstance(value, dict):
             try:
                 self._take(name, value)  # pyright: ignore[reportUnknownArgumentType]
@@ -181,6 +187,11 @@ class StreamDecoder:
             self._fail(value)
 
     def _odd_event(self, name: bytes, payload: bytes) -> None:
+        parts = _parted(payload)
+        if len(parts) > 1:
+            for part in parts:
+                self._event(name, part)
+            return
         stripped = payload.strip()
         if stripped == self.terminator:
             self._has_event = self._has_end = True
@@ -234,6 +245,13 @@ class StreamDecoder:
             self._fail_bad_answer(b"\n".join(lines).decode("utf-8", "replace"))
 
 
+def _parted(payload: bytes) -> list[bytes]:
+    """Part events that only a line end, and no blank line, stood between."""
+    lines = payload.split(b"\n")
+    is_each_whole = len(lines) > 1 and _is_json(lines[0]) and not _is_json(payload)
+    return [line for line in lines if line.strip()] if is_each_whole else [payload]
+
+
 def _is_json(payload: bytes) -> bool:
     """Tell a whole event from one that broke off."""
     try:
@@ -249,5 +267,6 @@ def stream_error(value: dict[str, Any], name: bytes) -> Any:
     if found:
         return found
     if name == b"error" or value.get("object") == "error" or value.get("type") == "error":
-        return {key: part for key, part in value.items() if key != "sequence_number"}
+        frame = {"type": "error", "sequence_number": value.get("sequence_number")}
+        return {key: part for key, part in value.items() if key not in frame or part != frame[key]}
     return None

@@ -86,17 +86,27 @@ def error_of(body: bytes) -> Any:
     return as_object(value).get("error") or value
 
 
+_SENTENCES = ("message", "detail", "error", "msg", "title", "error_msg", "status_msg", "Message")
+
+
 def message_of(error: Any) -> str:
     """Return the sentence in a provider's error."""
     if isinstance(error, str):
         return error
-    for key in ("message", "detail", "error", "msg", "title"):
+    for key in _SENTENCES:
         found: Any = as_object(error).get(key)
+        found = next(iter(as_list(found)), found)
         if isinstance(found, str) and found:
             return found
         if as_object(found):
             return message_of(found)
     return orjson.dumps(error).decode()[:500] if error else ""
+
+
+def names_fault(value: Any) -> bool:
+    """Tell an object that says in plain words, under no `error`, what is wrong."""
+    found = as_object(value)
+    return any(found.get(key) and isinstance(found[key], str | list) for key in _SENTENCES)
 
 
 _CONTEXT = re.compile(

@@ -1,5 +1,6 @@
 """Look into JSON values whose shape is not known; put encoded ones together."""
 
+import json
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -23,6 +24,31 @@ def parse_object(text: str) -> dict[str, Any] | None:
     except orjson.JSONDecodeError:
         return None
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
+
+
+def mended_object(text: str) -> str | None:
+    """Return JSON text of the object that a model wrote, or None where its meaning is not plain.
+
+    Mended are line ends within strings, halves of surrogate pairs, an object written as a string,
+    and the other ways to write that there are no arguments.
+    """
+    if parse_object(text) is not None:
+        return text
+    try:
+        value: Any = json.loads(text, strict=False, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    if value in (None, "", []):
+        return "{}"
+    if isinstance(value, str):
+        return mended_object(value)
+    if not isinstance(value, dict):
+        return None
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)
 
 
 def count(usage: dict[str, Any], *path: str) -> int:

@@ -15,7 +15,6 @@ from kova_ls.config import ModelSettings
 from kova_ls.errors import AdapterFailure
 from kova_ls.llm._base import (
     AssistantMessage,
-    IncompleteCall,
     Message,
     ModelCall,
     ModelReply,
@@ -32,6 +31,7 @@ from kova_ls.llm._failure import ANYWHERE, Endpoint
 from kova_ls.llm._http import HttpCaller
 from kova_ls.llm._json import as_list, as_object, count, enclosed, parse_object
 from kova_ls.llm._open_api import open_api_schema
+from kova_ls.llm._partial_args import PartialArgs
 from kova_ls.values import Usage
 from kova_ls.vocabulary import Outcome
 
@@ -72,7 +72,8 @@ class Decoder(StreamDecoder):
     def __init__(self, where: Endpoint = ANYWHERE) -> None:
         super().__init__(where)
         self._calls: list[OpenCall] = []
-        self._partial: list[IncompleteCall] = []
+        self._partial: PartialArgs | None = None
+        """Of the last call, while its arguments are not whole."""
         self._marks: list[_Mark] = []
         self._block_reason: str | None = None
         self._finish_message = ""
@@ -89,10 +90,10 @@ class Decoder(StreamDecoder):
         if feedback := value.get("promptFeedback"):
             self._block_reason = feedback.get("blockReason") or self._block_reason
             self._finish_message = feedback.get("blockReasonMessage") or self._finish_message
-        candidates = value.get("candidates")
-        if not candidates:
+        candidates: list[dict[str, Any]] = value.get("candidates") or []
+        candidate = next((one for one in candidates if not one.get("index")), None)
+        if candidate is None:
             return
-        candidate = candidates[0]
         for part in as_list(as_object(candidate.get("content")).get("parts")):
             self._take_part(part)
         if finish := candidate.get("finishReason"):
@@ -123,16 +124,36 @@ class Decoder(StreamDecoder):
 
     def _take_call(self, call: dict[str, Any], signature: str | None) -> None:
         name = call.get("name") or ""
-        if call.get("partialArgs") or call.get("willContinue"):
-            # Streamed arguments are asked for by no request of ours; they cannot be checked.
-            self._partial.append(IncompleteCall(call.get("id") or "", name, ""))
+        pieces, goes_on = call.get("partialArgs"), bool(call.get("willContinue"))
+        if self._partial is not None and not name:
+            self._take_pieces(pieces, goes_on=goes_on)
             return
-        arguments = orjson.dumps(call.get("args") or {}).decode()
+        self._close_partial()
         opaque = {_SIGNATURE: signature} if signature else None
-        self._calls.append(OpenCall(call.get("id") or "", name, [arguments], True, opaque))
+        opened = OpenCall(call.get("id") or "", name, opaque=opaque)
+        self._calls.append(opened)
         self._marks.append(_Mark(call_at=len(self._calls) - 1))
+        if pieces or goes_on:
+            self._partial = PartialArgs()
+            self._take_pieces(pieces, goes_on=goes_on)
+        else:
+            opened.pieces.append(orjson.dumps(call.get("args") or {}).decode())
+
+    def _take_pieces(self, pieces: Any, *, goes_on: bool) -> None:
+        assert self._partial is not None
+        self._partial.take(pieces)
+        if not goes_on:
+            self._calls[-1].pieces.append(self._partial.text)
+            self._partial = None
+
+    def _close_partial(self) -> None:
+        """Leave arguments that did not come to their end as the text that broke off."""
+        if self._partial is not None:
+            self._calls[-1].pieces.append(self._partial.text.removesuffix("}"))
+            self._partial = None
 
     def _conclude(self) -> ModelReply:
+        self._close_partial()
         finish = self._finish_reason
         outcome, error = Outcome.COMPLETE, None
         if finish is None:
@@ -152,7 +173,7 @@ class Decoder(StreamDecoder):
             text="".join(self._text),
             reasoning="".join(self._reasoning),
             calls=calls,
-            incomplete_calls=incomplete + tuple(self._partial),
+            incomplete_calls=incomplete,
             opaque=self._opaque(calls),
             finish_reason=finish,
             raw_usage=self._raw_usage,

@@ -26,7 +26,8 @@ from kova_ls.llm._base import (
     ToolSpec,
     UserMessage,
 )
-from kova_ls.llm._decoding import OpenCall, StreamDecoder, settle, stream_error
+from kova_ls.llm._chat_calls import ChatCalls
+from kova_ls.llm._decoding import StreamDecoder, settle, stream_error
 from kova_ls.llm._failure import ANYWHERE, Endpoint
 from kova_ls.llm._http import HttpCaller, join_url
 from kova_ls.llm._json import as_list, as_object, count, enclosed
@@ -36,10 +37,21 @@ from kova_ls.vocabulary import Outcome
 APIS = ("openai-chat",)
 
 _DEFAULT_BASE = "https://api.openai.com/v1"
-_LENGTH = frozenset({"length", "max_tokens", "model_length"})
-_REFUSED = frozenset({"content_filter", "refusal", "safety", "sensitive"})
-_FAILED = frozenset({"error", "insufficient_system_resource", "network_error"})
-_REASONING_FIELDS = ("reasoning_content", "reasoning")
+_LENGTH = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
+_REFUSED = frozenset(
+    {"content_filter", "refusal", "safety", "sensitive", "recitation", "prohibited_content"}
+)
+_FAILED = frozenset(
+    {
+        "error",
+        "abort",
+        "insufficient_system_resource",
+        "network_error",
+        "function_call_filter",
+        "malformed_function_call",
+    }
+)
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
 
 
 class Decoder(StreamDecoder):
@@ -47,23 +59,23 @@ class Decoder(StreamDecoder):
 
     def __init__(self, where: Endpoint = ANYWHERE) -> None:
         super().__init__(where)
-        self._calls: list[OpenCall] = []
-        self._by_index: dict[Any, OpenCall] = {}
+        self._calls = ChatCalls()
+        self._choice: Any = None
+        """The number of the answer that is read, should there be several."""
         self._refused: list[str] = []
         self._reasoning_field = ""
         self._details: list[dict[str, Any]] = []
 
     def _take(self, name: bytes, value: dict[str, Any]) -> None:
         choices = value.get("choices")
-        if choices:
-            choice = choices[0]
+        choice = self._choice_of(choices) if choices else None
+        if choice is not None:
             delta = choice.get("delta")
             if delta is None:
                 delta = choice.get("message")
             if delta:
                 self._take_delta(delta)
-            if (finish := choice.get("finish_reason")) is not None:
-                self._finish_reason = finish
+            self._finish_reason = choice.get("finish_reason") or self._finish_reason
         if usage := as_object(value.get("usage")):
             self._raw_usage = usage
         elif groq := as_object(value.get("x_groq")):
@@ -71,10 +83,22 @@ class Decoder(StreamDecoder):
                 self._raw_usage = groq["usage"]
             if groq.get("error"):
                 self._fail(groq["error"])
-        if not choices and (error := stream_error(value, name)) is not None:
+        elif choice is not None and (usage := as_object(choice.get("usage"))):
+            self._raw_usage = usage
+        if (not choices and (error := stream_error(value, name)) is not None) or (
+            choice is not None and (error := value.get("error") or choice.get("error"))
+        ):
             self._fail(error)
-        elif choices and value.get("error"):
-            self._fail(value["error"])
+        elif as_object(value.get("base_resp")).get("status_code"):
+            self._fail(value["base_resp"])
+
+    def _choice_of(self, choices: list[dict[str, Any]]) -> dict[str, Any] | None:
+        if self._choice is None:
+            self._choice = choices[0].get("index", 0)
+        for choice in choices:
+            if choice.get("index", 0) == self._choice:
+                return choice
+        return None
 
     def _take_delta(self, delta: dict[str, Any]) -> None:
         if len(delta) > 1 or "content" not in delta:
@@ -88,9 +112,9 @@ class Decoder(StreamDecoder):
             else:
                 self._take_parts(content)
         for call in delta.get("tool_calls") or ():
-            self._take_call(call)
+            self._calls.take(call)
         if legacy := delta.get("function_call"):
-            self._take_call({"index": "function_call", "function": legacy})
+            self._calls.take({"index": "function_call", "function": legacy})
 
     def _take_reasoning(self, delta: dict[str, Any]) -> None:
         said = ""
@@ -109,8 +133,11 @@ class Decoder(StreamDecoder):
 
     def _merge_detail(self, detail: dict[str, Any]) -> None:
         last = self._details[-1] if self._details else None
-        same = ("type", "index")
-        if last is None or any(last.get(key) != detail.get(key) for key in same):
+        if (
+            last is None
+            or any(last.get(key) != detail.get(key) for key in ("type", "index"))
+            or (last.get("id") and detail.get("id") and last["id"] != detail["id"])
+        ):
             self._details.append(dict(detail))
             return
         for key, part in detail.items():
@@ -124,56 +151,30 @@ class Decoder(StreamDecoder):
             if part.get("type") == "text" and part.get("text"):
                 self._say(part["text"])
             elif part.get("type") == "thinking":
-                for piece in as_list(part.get("thinking")):
+                thinking = part.get("thinking")
+                for piece in as_list(thinking):
                     if piece.get("text"):
                         self._think(piece["text"])
+                if thinking and isinstance(thinking, str):
+                    self._think(thinking)
             elif part.get("type") == "refusal" and part.get("refusal"):
                 self._refused.append(part["refusal"])
 
-    def _take_call(self, delta: dict[str, Any]) -> None:
-        function: dict[str, Any] = delta.get("function") or {}
-        identity = delta.get("id") or ""
-        name = function.get("name") or ""
-        index = delta.get("index")
-        call = self._by_index.get(index) if index is not None else self._latest(identity)
-        # Some servers number every call 0: another id together with a name is another call.
-        if call is None or (identity and name and call.id and identity != call.id):
-            call = OpenCall()
-            self._calls.append(call)
-            if index is not None:
-                self._by_index[index] = call
-        call.id = call.id or identity
-        if name and name != call.name and not call.pieces:
-            call.name += name
-        if extra := delta.get("extra_content"):
-            call.opaque = {"extra_content": extra}
-        arguments = function.get("arguments")
-        if isinstance(arguments, dict):
-            call.pieces.append(orjson.dumps(arguments).decode())
-        elif arguments:
-            call.pieces.append(arguments)
-
-    def _latest(self, identity: str) -> OpenCall | None:
-        """Return the call that a piece without an index continues."""
-        if not self._calls:
-            return None
-        if not identity:
-            return self._calls[-1]
-        return next((call for call in self._calls if call.id == identity), None)
-
     def _conclude(self) -> ModelReply:
         finish = self._finish_reason
+        # Such as `content_filter: SAFETY`, or the words of the server behind.
+        word = str(finish or "").lower().partition(":")[0]
         outcome, error = Outcome.COMPLETE, None
         if finish is None and not self._has_end:
             outcome = Outcome.TRUNCATED
-        elif finish in _FAILED:
+        elif word in _FAILED:
             self._fail({"message": f"the answer ended with {finish!r}"}, is_said=False)
-        elif self._refused or finish in _REFUSED:
+        elif self._refused or word in _REFUSED:
             outcome, error = Outcome.REFUSED, self._refusal("".join(self._refused))
-        elif finish in _LENGTH:
+        elif word in _LENGTH:
             outcome = Outcome.LENGTH
         calls, incomplete = settle(
-            self._calls, was_cut=outcome is not Outcome.COMPLETE or self._error is not None
+            self._calls.calls, was_cut=outcome is not Outcome.COMPLETE or self._error is not None
         )
         raw = self._raw_usage
         return ModelReply(

@@ -56,7 +56,9 @@ class Decoder(StreamDecoder):
 
     def __init__(self, where: Endpoint = ANYWHERE) -> None:
         super().__init__(where)
-        self._items: dict[Any, _Item] = {}
+        self._items: list[_Item] = []
+        self._by_key: dict[Any, _Item] = {}
+        """By id and by place in the output; some servers give one, or give all one place."""
         self._summary: list[str] = []
         self._refused: list[str] = []
         self._details: dict[str, Any] = {}
@@ -95,6 +97,10 @@ class Decoder(StreamDecoder):
         elif kind == "response.refusal.delta":
             self._item(value, "message").has_text = True
             self._refused.append(value["delta"])
+        elif kind == "response.output_text.done":
+            self._take_unsaid(self._item(value, "message"), {**value, "type": "output_text"})
+        elif kind == "response.refusal.done":
+            self._take_unsaid(self._item(value, "message"), {**value, "type": "refusal"})
         elif isinstance(value.get("response"), dict):
             self._take_response(value["response"])
         elif value.get("object") == "response":
@@ -108,17 +114,23 @@ class Decoder(StreamDecoder):
         self._summary.append(text)
         self._deltas.append(("reasoning", text))
 
-    def _item(self, value: dict[str, Any], kind: str) -> _Item:
-        key: Any = value.get("output_index")
-        if key is None:
-            key = value.get("item_id") or as_object(value.get("item")).get("id") or kind
-        item = self._items.get(key)
-        if item is None:
-            item = self._items[key] = _Item(kind, OpenCall() if kind == "function_call" else None)
+    def _item(self, value: dict[str, Any], kind: str, *, is_new: bool = False) -> _Item:
+        """Return the item that an event speaks of; `is_new`: one that was begun has another."""
+        place = value.get("output_index")
+        identity: Any = value.get("item_id") or as_object(value.get("item")).get("id")
+        item = self._by_key.get(identity or place) or self._by_key.get(place)
+        if place is None and identity is None:
+            item = self._by_key.get(kind)
+        if item is None or (is_new and item.whole):
+            item = _Item(kind, OpenCall() if kind == "function_call" else None)
+            self._items.append(item)
+        for key in (place, identity) if place is not None or identity is not None else (kind,):
+            if key is not None:
+                self._by_key[key] = item
         return item
 
     def _take_item(self, value: dict[str, Any], whole: dict[str, Any], *, is_done: bool) -> None:
-        item = self._item(value, whole.get("type") or "")
+        item = self._item(value, whole.get("type") or "", is_new=not is_done)
         item.kind = whole.get("type") or item.kind
         item.whole = whole
         if item.kind == "function_call":
@@ -136,21 +148,28 @@ class Decoder(StreamDecoder):
     def _take_whole(self, item: _Item, whole: dict[str, Any]) -> None:
         """Read a message or reasoning item that came without deltas."""
         for part in whole.get("content") or ():
-            kind = part.get("type")
-            if kind in ("output_text", "text") and part.get("text"):
-                item.has_text = True
-                item.n_chars += len(part["text"])
-                self._say(part["text"])
-            elif kind == "refusal":
-                item.has_text = True
-                self._refused.append(part.get("refusal") or "")
-            elif kind == "reasoning_text" and part.get("text"):
-                item.has_text = True
-                self._think(part["text"])
+            self._take_part(item, part)
         for part in whole.get("summary") or () if item.kind == "reasoning" else ():
             if part.get("text"):
                 self._summarise(("\n\n" if item.has_text else "") + part["text"])
                 item.has_text = True
+
+    def _take_unsaid(self, item: _Item, part: dict[str, Any]) -> None:
+        if not item.has_text:
+            self._take_part(item, part)
+
+    def _take_part(self, item: _Item, part: dict[str, Any]) -> None:
+        kind = part.get("type")
+        if kind in ("output_text", "text") and part.get("text"):
+            item.has_text = True
+            item.n_chars += len(part["text"])
+            self._say(part["text"])
+        elif kind == "refusal":
+            item.has_text = True
+            self._refused.append(part.get("refusal") or "")
+        elif kind == "reasoning_text" and part.get("text"):
+            item.has_text = True
+            self._think(part["text"])
 
     def _take_response(self, response: dict[str, Any]) -> None:
         if isinstance(response.get("usage"), dict):
@@ -160,13 +179,24 @@ class Decoder(StreamDecoder):
             return
         self._finish_reason = status
         self._details = as_object(response.get("incomplete_details"))
-        if not self._items:
-            for index, whole in enumerate(response.get("output") or ()):
-                self._take_item({"output_index": index}, whole, is_done=True)
+        self._take_unstreamed(response.get("output") or [])
         if response.get("error"):
             self._fail(response["error"])
         elif status in ("failed", "cancelled"):
             self._fail({"message": f"the answer ended as {status!r}"}, is_said=False)
+
+    def _take_unstreamed(self, output: list[dict[str, Any]]) -> None:
+        """Read what only the last event holds."""
+        if not self._items:
+            for whole in output:
+                self._take_item(
+                    {"item": whole, "output_index": len(self._items)}, whole, is_done=True
+                )
+            return
+        known = {item.call.id for item in self._items if item.call is not None}
+        for whole in output:
+            if whole.get("type") == "function_call" and whole.get("call_id") not in {None, *known}:
+                self._take_item({"output_index": ("whole", whole["call_id"])}, whole, is_done=True)
 
     def _conclude(self) -> ModelReply:
         outcome, error = Outcome.COMPLETE, None
@@ -176,7 +206,7 @@ class Decoder(StreamDecoder):
             outcome, error = Outcome.REFUSED, self._refusal("".join(self._refused))
         elif self._finish_reason == "incomplete":
             outcome = Outcome.LENGTH
-        open_calls = [item.call for item in self._items.values() if item.call is not None]
+        open_calls = [item.call for item in self._items if item.call is not None]
         is_early = outcome is not Outcome.COMPLETE or self._error is not None
         last_is_open = bool(open_calls) and not open_calls[-1].is_closed
         calls, incomplete = settle(open_calls, was_cut=is_early and last_is_open)
@@ -200,7 +230,7 @@ class Decoder(StreamDecoder):
         """Return the reasoning, with marks for what stands between: text by length, calls by id."""
         marks: list[dict[str, Any]] = []
         is_needed = False
-        for item in self._items.values():
+        for item in self._items:
             if item.kind == "reasoning" and item.whole.get("encrypted_content"):
                 is_needed = True
                 kept = ("type", "id", "summary", "content", "encrypted_content")

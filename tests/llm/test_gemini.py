@@ -108,6 +108,31 @@ def test_a_call_that_will_continue_is_incomplete():
     assert (got["tool_calls"], len(got["incomplete_tool_calls"])) == ([], 1)
 
 
+def test_arguments_in_pieces_are_put_together():
+    def going(*pieces: dict[str, Any], **more: Any) -> dict[str, Any]:
+        return chunk({"functionCall": {"partialArgs": list(pieces), "willContinue": True, **more}})
+
+    start = chunk({"functionCall": {"name": "read", "willContinue": True}, "thoughtSignature": "s"})
+    text = {"jsonPath": "$.path", "stringValue": "a.", "willContinue": True}
+    more = {"jsonPath": "$.path", "stringValue": "txt"}
+    end = chunk({"functionCall": {}})
+    stop = chunk({"text": ""}, finish="STOP")
+    got = read(start, going(text), going(more), end, chunk(called("read", p=1)), stop)
+    assert [one["arguments"] for one in got["tool_calls"]] == [{"path": "a.txt"}, {"p": 1}]
+    got = read(start, going(text), chunk({"text": ""}, finish="MAX_TOKENS"))
+    assert got["tool_calls"] == []
+    assert got["incomplete_tool_calls"] == [
+        {"id": None, "name": "read", "arguments": '{"path":"a."'}
+    ]
+
+
+def test_only_the_first_of_several_answers_is_read():
+    other = {"content": {"parts": [{"text": "b"}]}, "finishReason": "MAX_TOKENS", "index": 1}
+    first = {"content": {"parts": [{"text": "a"}]}, "finishReason": "STOP", "index": 0}
+    got = read({"candidates": [other, first]}, {"candidates": [other]})
+    assert (got["text"], got["outcome"]) == ("a", "complete")
+
+
 def test_usage_counts_thoughts_as_written():
     raw = {**USAGE, "thoughtsTokenCount": 5, "cachedContentTokenCount": 3}
     assert usage_of(raw) == Usage(

@@ -127,6 +127,12 @@ def test_only_the_last_call_of_an_answer_cut_off_may_lack_its_arguments():
         ([chunk({"content": "a"}, "content_filter")], DONE, "refused"),
         ([chunk({"content": "a"}, "error")], DONE, "error"),
         ([chunk({"content": "a"}, "insufficient_system_resource")], DONE, "error"),
+        ([chunk({"content": "a"}, "function_call_filter: MALFORMED_FUNCTION_CALL")], b"", "error"),
+        ([chunk({"content": "a"}, "content_filter: PROHIBITED_CONTENT")], DONE, "refused"),
+        ([chunk({"content": "a"}, "MAX_TOKENS")], DONE, "length"),
+        ([chunk({"content": "a"}, "abort")], DONE, "error"),
+        ([chunk({"content": "a"}, "")], b"", "truncated"),
+        ([chunk({"content": "a"}, "eos")], b"", "complete"),
     ],
 )
 def test_the_outcome_follows_the_end(chunks: list[Any], end: bytes, outcome: str):
@@ -154,6 +160,35 @@ def test_an_error_within_the_stream_wins(body: bytes):
     assert got["finish_reason"] in ("length", "error")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"detail": "Not found"},
+        {"message": "Not found", "code": 40},
+        {"error_code": 17, "error_msg": "Not found"},
+        {"detail": [{"loc": ["body"], "msg": "Not found", "type": "missing"}]},
+    ],
+)
+def test_a_lone_complaint_is_an_error(said: dict[str, Any]):
+    for body in (data(said), json.dumps(said, indent=1).encode(), data({"choices": []}, said)):
+        got = decoded("openai-chat", body)
+        assert (got["error"], got["outcome"]) == (said, "error")
+
+
+def test_a_complaint_beside_an_answer_is_none():
+    assert read({"message": "warming up"}, chunk({"content": "a"}), end=b"")["error"] is None
+    assert read(chunk({"content": "a"}), {"message": "odd"}, end=b"")["outcome"] == "truncated"
+
+
+def test_an_error_may_stand_in_the_choice_or_in_the_base_response():
+    choice = {"index": 0, "delta": {"content": ""}, "finish_reason": "error", "error": ERROR}
+    assert read({"choices": [choice]})["error"] == ERROR
+    base = {"status_code": 1004, "status_msg": "login fail"}
+    assert read({"choices": None, "base_resp": base})["error"] == base
+    fine = {"status_code": 0, "status_msg": ""}
+    assert read(chunk({"content": "a"}, "stop", base_resp=fine))["outcome"] == "complete"
+
+
 def test_an_error_that_names_itself_is_an_error():
     said = {"object": "error", "message": "too long", "code": 400}
     assert read(said)["error"] == said
@@ -168,6 +203,51 @@ def test_usage_may_hide_under_another_name():
     got = read(chunk({"content": "a"}, "stop", x_groq={"id": "1", "usage": USAGE}))
     assert got["usage"] == USAGE
     assert read(chunk({}, "stop", usage=USAGE))["usage"] == USAGE
+
+
+def test_usage_may_stand_in_the_choice():
+    choice = {"index": 0, "delta": {}, "finish_reason": "stop", "usage": USAGE}
+    assert read({"choices": [choice]})["usage"] == USAGE
+    assert read({"choices": [choice], "usage": {"prompt_tokens": 1}})["usage"] == {
+        "prompt_tokens": 1
+    }
+    assert read({"choices": [choice]}, {"choices": [], "usage": None})["usage"] == USAGE
+
+
+def test_only_the_first_of_several_answers_is_read():
+    def of(index: int, text: str, finish: str | None = None) -> dict[str, Any]:
+        return {"index": index, "delta": {"content": text}, "finish_reason": finish}
+
+    got = read(
+        {"choices": [of(0, "a"), of(1, "x")]},
+        {"choices": [of(1, "y", "length")]},
+        {"choices": [of(1, "z"), of(0, "b", "stop")]},
+    )
+    assert (got["text"], got["finish_reason"]) == ("ab", "stop")
+
+
+def test_events_that_no_blank_line_parts_are_read():
+    lines = data(chunk({"content": "a"}), chunk({"content": "b"}, "stop")).replace(b"\n\n", b"\n")
+    for end in (b"", b"data: [DONE]", b"data: [DONE]\n\n", b'data: {"choices": [{"del'):
+        got = decoded("openai-chat", lines + end)
+        assert (got["text"], got["finish_reason"], got["error"]) == ("ab", "stop", None)
+
+
+@pytest.mark.parametrize("arguments", ["null", "[]", '""', "", "{}", None])
+def test_no_arguments_are_written_in_many_ways(arguments: str | None):
+    got = read(chunk(piece(0, "c", "read", arguments)), chunk({}, "tool_calls"))
+    assert got["tool_calls"] == [called("c", "read")]
+
+
+def test_arguments_are_mended_or_never_run():
+    got = read(
+        chunk(piece(0, "a", "x", '{"p": "one\ntwo"}')),
+        chunk(piece(1, "b", "x", '"{\\"p\\": 1}"')),
+        chunk(piece(2, "c", "x", '{"p": nope}')),
+        chunk({}, "tool_calls"),
+    )
+    assert got["tool_calls"] == [called("a", "x", p="one\ntwo"), called("b", "x", p=1)]
+    assert got["incomplete_tool_calls"] == [{"id": "c", "name": "x", "arguments": '{"p": nope}'}]
 
 
 def test_reasoning_comes_under_many_names():

@@ -41,6 +41,10 @@ def text(index: int, said: str) -> dict[str, Any]:
     return event("output_text.delta", output_index=index, item_id="m", delta=said)
 
 
+BEGUN = {"type": "function_call", "id": "f1", "call_id": "c1", "name": "x", "arguments": ""}
+P1 = '{"p":1}'
+
+
 def read(*events: dict[str, Any]) -> dict[str, Any]:
     return decoded("openai-responses", named(*events))
 
@@ -155,7 +159,7 @@ ERROR = {"code": "server_error", "message": "boom"}
             [{"type": "error", "sequence_number": 3, **ERROR}],
             "error",
             None,
-            {"type": "error", **ERROR},
+            ERROR,
         ),
         ([{"type": "error", "error": ERROR}], "error", None, ERROR),
         (
@@ -198,6 +202,72 @@ def test_a_call_cut_off_in_its_arguments_is_incomplete():
         assert got["tool_calls"] == []
         assert got["incomplete_tool_calls"] == [{"id": "c1", "name": "read", "arguments": '{"pa'}]
     assert read(added(0, **CALL, arguments=""))["tool_calls"] == []
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [
+            {"type": "response.function_call_arguments.delta", "item_id": "f1", "delta": '{"p":1}'},
+        ],
+        [
+            {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": "{"},
+            {"type": "response.function_call_arguments.done", "item_id": "f1", "arguments": P1},
+        ],
+        [done(0, type="function_call", id="other", call_id="c1", name="x", arguments=P1)],
+        [{"type": "response.output_item.done", "item": {**BEGUN, "arguments": P1}}],
+    ],
+)
+def test_a_call_is_known_by_its_place_or_its_id(events: list[dict[str, Any]]):
+    got = read(added(0, **BEGUN), *events, response("completed"))
+    assert got["tool_calls"] == [{"id": "c1", "name": "x", "arguments": {"p": 1}}]
+    assert got["incomplete_tool_calls"] == []
+
+
+def test_items_that_share_a_place_are_told_apart():
+    second = {**BEGUN, "id": "f2", "call_id": "c2"}
+    got = read(
+        added(0, type="message", id="m1"),
+        text(0, "a"),
+        added(0, **BEGUN),
+        {"type": "response.function_call_arguments.delta", "item_id": "f1", "delta": P1},
+        added(0, **second),
+        done(0, **{**BEGUN, "arguments": P1}),
+        done(0, **{**second, "arguments": "{}"}),
+        done(0, type="message", id="m1", content=[{"type": "output_text", "text": "a"}]),
+        response("completed"),
+    )
+    assert got["text"] == "a"
+    assert [(one["id"], one["arguments"]) for one in got["tool_calls"]] == [
+        ("c1", {"p": 1}),
+        ("c2", {}),
+    ]
+
+
+def test_what_only_the_end_holds_is_read():
+    whole = [
+        {"type": "message", "id": "m1", "content": [{"type": "output_text", "text": "a"}]},
+        {**BEGUN, "arguments": P1},
+        {**BEGUN, "id": "f2", "call_id": "c2", "arguments": "{}"},
+    ]
+    got = read(
+        added(0, type="message", id="m1"),
+        text(0, "a"),
+        added(1, **{**BEGUN, "arguments": P1}),
+        response("completed", output=whole),
+    )
+    assert got["text"] == "a"
+    assert [one["id"] for one in got["tool_calls"]] == ["c1", "c2"]
+
+
+def test_a_text_that_only_its_end_holds_is_read_once():
+    finished = {"type": "response.output_text.done", "output_index": 0, "text": "a"}
+    part = [{"type": "output_text", "text": "a"}]
+    rest = [done(0, type="message", id="m1", content=part), response("completed")]
+    assert read(finished, *rest)["text"] == "a"
+    assert read(text(0, "a"), finished, *rest)["text"] == "a"
+    refused = {"type": "response.refusal.done", "output_index": 0, "refusal": "no"}
+    assert read(refused, response("completed"))["outcome"] == "refused"
 
 
 def test_other_items_and_events_are_passed_over():
