@@ -8,6 +8,7 @@ its own cards.
 import asyncio
 import contextlib
 import ctypes
+import gc
 import hmac
 import json
 import logging
@@ -58,6 +59,7 @@ class Daemon:
 
     def _load(self) -> "Engine":
         from kova_ls.engine import Engine
+        from kova_ls.engine.ahead import load_ahead
 
         with contextlib.suppress(OSError):
             paths.private_folder(paths.data_dir(self.env))
@@ -70,6 +72,10 @@ class Daemon:
         engine.on_rival = ask_to_yield
         engine.recover()
         engine.spawn(engine.models.look_around(), name="look around")
+        engine.spawn(load_ahead(engine), name="load ahead")
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
         return engine
 
     def stop(self) -> None:
@@ -266,6 +272,14 @@ def _adopt_orphans() -> None:
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def _hurry() -> None:
+    """Spare the start what it does not need."""
+    # Importing leaves no garbage behind, and looking for it takes a sixth of the time.
+    gc.disable()
+    # No plugin of someone else's has a say in what is valid; looking for them reads every package.
+    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+
+
 def _set_up_log() -> None:
     logging.basicConfig(
         level=logging.WARNING,
@@ -315,6 +329,7 @@ def main(argv: list[str]) -> int:
     if announce is not None:
         os.set_inheritable(announce, False)
     _set_up_log()
+    _hurry()
     path = paths.socket_path(env, paths.build_id())
     try:
         paths.private_folder(os.path.dirname(path))
@@ -339,9 +354,11 @@ async def _serve(env: Mapping[str, str], path: str, announce: int | None) -> Non
 def main_attached(argv: list[str]) -> int:
     """Run engine and endpoint in one process on stdio, for hosts that kill detached processes."""
     del argv
+    env = dict(os.environ)
     _set_up_log()
+    _hurry()
     _adopt_orphans()
-    asyncio.run(_serve_stdio(dict(os.environ)))
+    asyncio.run(_serve_stdio(env))
     return 0
 
 

@@ -72,7 +72,7 @@ def parse(body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
-        # Lone surrogates and numbers beyond 64 bits are legal JSON that orjson refuses.
+        # Lone surrogates and numbers beyond a double are legal JSON that orjson refuses.
         return json.loads(body, parse_constant=_refuse_constant)
 
 

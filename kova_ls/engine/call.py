@@ -91,7 +91,9 @@ class CallRun:
     def _parse(self) -> tuple[Tool, Any]:
         tool = by_name(self.call.tool)
         if tool is None:
-            offered = ", ".join(tool.name for tool in self.session.engine.offered(self.session))
+            offered = ", ".join(
+                tool.name for tool in self.session.engine.offered(self.session.state.mode)
+            )
             raise ToolError(f"There is no tool {self.call.tool!r}. Available: {offered}.")
         if self.call.was_cut_off:
             raise ToolError(

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kova_ls.config import Settings
 from kova_ls.engine import index
@@ -30,11 +30,12 @@ from kova_ls.engine.workspace import is_below
 from kova_ls.errors import IllegalTransition, KovaError, RequestFailed, SettingsError
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Journal, Stored
-from kova_ls.llm._base import ToolSpec
-from kova_ls.permission.mode import offered
 from kova_ls.tools import discover
 from kova_ls.tools._base import Tool
 from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState
+
+if TYPE_CHECKING:
+    from kova_ls.llm._base import ToolSpec
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
@@ -131,17 +132,20 @@ class Engine:
 
     # -- tools ----------------------------------------------------------------------------------
 
-    def offered(self, session: Session) -> list[Tool]:
-        """Return the tools that the session's mode offers to the model."""
-        return [tool for tool in discover().values() if offered(tool.kind, session.state.mode)]
+    def offered(self, mode: Mode) -> list[Tool]:
+        """Return the tools that a mode offers to the model."""
+        # Late, since it brings the reading of commands along, of which a first page needs nothing.
+        from kova_ls.permission.mode import offered
 
-    def tool_specs(self, session: Session) -> tuple[ToolSpec, ...]:
+        return [tool for tool in discover().values() if offered(tool.kind, mode)]
+
+    def tool_specs(self, mode: Mode) -> "tuple[ToolSpec, ...]":
         """Return what the model is told of its tools; the same tuple for the same mode."""
-        mode = session.state.mode
+        from kova_ls.llm._base import ToolSpec
+
         if mode not in self._specs:
             self._specs[mode] = tuple(
-                ToolSpec(tool.name, tool.description, tool.schema())
-                for tool in self.offered(session)
+                ToolSpec(tool.name, tool.description, tool.schema()) for tool in self.offered(mode)
             )
         return self._specs[mode]
 

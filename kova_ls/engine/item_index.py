@@ -24,11 +24,11 @@ class ItemIndex:
         """Take the next record of the journal."""
         tag = stored.tag
         if tag == _STARTED:
-            self._open[stored.item_field("item_id")] = len(self._starts)
+            self._open[stored.item_id or ""] = len(self._starts)
             self._starts.append(stored.seq)
             self._ends.append(0)
         elif tag == _COMPLETED:
-            self._ends[self._open.pop(stored.item_field("item_id"))] = stored.seq
+            self._ends[self._open.pop(stored.item_id or "")] = stored.seq
 
     def page(self, before_seq: int | None, limit: int) -> tuple[list[int], int | None]:
         """Return, oldest first, where the newest items before a place are best read.
@@ -80,14 +80,14 @@ def telling(stored: list[Stored]) -> list[Stored]:
         for index, entry in enumerate(stored)
         if index > last_end
         or entry.tag not in _WITHIN_A_TURN
-        or (entry.tag in (_STARTED, _COMPLETED) and entry.item_field("kind") == "userMessage")
+        or (entry.tag in (_STARTED, _COMPLETED) and entry.item_kind == "userMessage")
     ]
 
 
 def last_todos(stored: list[Stored]) -> tuple[Todo, ...]:
     """Return the task list as the last call about it left it."""
     for entry in reversed(stored):
-        if entry.tag != _COMPLETED or entry.item_field("tool") != _LIST_TOOL:
+        if entry.tag != _COMPLETED or entry.item_tool != _LIST_TOOL:
             continue
         record = entry.record
         if isinstance(record, r.ItemCompleted) and isinstance(record.item, ToolCallItem):

@@ -12,7 +12,6 @@ from kova_ls.engine.places import path_dirs, workspace_path
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.workspace import file_uri, resolve
 from kova_ls.journal.records import RootEntry
-from kova_ls.permission.adjudicate import adjudicate
 from kova_ls.permission.effects import Effect, ReadPath, RunCommand, WritePath
 from kova_ls.permission.facts import Call, Facts, Root, Rule, Ruling
 from kova_ls.tools._base import ResolvedPath, Tool, ToolError
@@ -99,13 +98,20 @@ def judge(session: "Session", tool: Tool, args: Any) -> tuple[Call, Ruling]:
 
 def rule_on(call: Call, known: Facts, wishes: Sequence[Proposal], programs: Programs) -> Ruling:
     """Return the verdict as every door shows it: the gates, changed programs, fitting proposals."""
-    ruling = adjudicate(call, known)
+    ruling = _adjudicate(call, known)
     if ruling.decision is Decision.ALLOW and known.level is not ApprovalLevel.AUTO:
         ruling = _with_changed(ruling, programs.changed_in(call.effects))
     if ruling.decision is Decision.ASK:
         notices = (*ruling.notices, *_relevant(call, known, ruling, wishes))
         ruling = replace(ruling, notices=notices)
     return ruling
+
+
+def _adjudicate(call: Call, known: Facts) -> Ruling:
+    # Imported at the first call: a session's first page needs the facts, not the gates.
+    from kova_ls.permission.adjudicate import adjudicate
+
+    return adjudicate(call, known)
 
 
 def may_read_unasked(session: "Session", path: str, asked: str) -> bool:
@@ -115,7 +121,7 @@ def may_read_unasked(session: "Session", path: str, asked: str) -> bool:
     """
     known = replace(facts(session), mode=Mode.AGENT, level=ApprovalLevel.WORKSPACE_WRITE)
     call = Call("read", (ReadPath(path, asked),), ("Read",))
-    return adjudicate(call, known).decision is Decision.ALLOW
+    return _adjudicate(call, known).decision is Decision.ALLOW
 
 
 def _relevant(
@@ -154,7 +160,7 @@ def _accepted(
         deny=(*known.deny, *(Rule(wish.value, local) for wish in wishes if wish.kind == "deny")),
         roots=(*known.roots, *roots),
     )
-    ruling = adjudicate(call, then)
+    ruling = _adjudicate(call, then)
     return ruling.decision, ruling.reasons
 
 

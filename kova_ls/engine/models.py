@@ -6,6 +6,7 @@ Invariant: a key is read from the environment when it is wanted and kept only wi
 import contextlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kova_ls import config
 from kova_ls.config import ModelPrice, ModelSettings, Settings
@@ -13,8 +14,10 @@ from kova_ls.engine.editor import Editor
 from kova_ls.engine.usage import is_told
 from kova_ls.errors import RequestFailed, SettingsError
 from kova_ls.llm import open_adapter
-from kova_ls.llm._base import Adapter
 from kova_ls.values import Usage
+
+if TYPE_CHECKING:
+    from kova_ls.llm._base import Adapter
 
 _NO_MODEL = (
     "No model is configured. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, start "
@@ -78,7 +81,7 @@ class Models:
             )
         return model
 
-    def adapter(self, name: str, env: Mapping[str, str]) -> Adapter:
+    def adapter(self, name: str, env: Mapping[str, str]) -> "Adapter":
         """Return the adapter of a model, made once per key. Raises: RequestFailed."""
         model = self.find(name, env)
         key = config.api_key(model, env) or config.api_key(model, self._env)

@@ -16,7 +16,6 @@ from typing import Any, cast
 from kova_ls.engine import grant_disk
 from kova_ls.permission.effects import Effect, RunCommand, WritePath
 from kova_ls.permission.facts import Rule
-from kova_ls.permission.shell import analyse
 
 _log = logging.getLogger(__name__)
 Stamp = tuple[str, int, int, int, int] | None
@@ -126,6 +125,8 @@ def _named(command: str) -> tuple[str, ...]:
         return ()
     if command.startswith("Bash(") and command.endswith(")"):
         command = command[5:-1]
+    from kova_ls.permission.shell import analyse  # heavy, and wanted late
+
     parts = analyse(command.removesuffix(" *")).parts
     return tuple(part.values[0] for part in parts if part.values and "/" in part.values[0])
 

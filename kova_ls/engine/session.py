@@ -24,19 +24,19 @@ from kova_ls.engine.editor import Editor
 from kova_ls.engine.grant_set import GrantSet
 from kova_ls.engine.item_index import ItemIndex, last_todos, telling
 from kova_ls.engine.places import workspace_path
-from kova_ls.engine.prompt import Conversation
 from kova_ls.engine.title import title_of
 from kova_ls.engine.well_formed import well_formed
 from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Journal, Stored
 from kova_ls.journal.stream import Delta, Stream
-from kova_ls.llm._base import Adapter
 from kova_ls.values import Answer, InputPart, Item, NoticeItem, Todo
 from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState, StartStatus, WhenBusy
 
 if TYPE_CHECKING:
     from kova_ls.engine.engine import Engine
+    from kova_ls.engine.prompt import Conversation
+    from kova_ls.llm._base import Adapter
 
 _log = logging.getLogger(__name__)
 _MAX_QUEUED = 64
@@ -77,10 +77,10 @@ class Session:
         self._steered = False
         self._committing: asyncio.Task[None] | None = None
         self._items = ItemIndex()
-        self._conversation = Conversation()
+        self._conversation: Conversation | None = None
         self._adapter: Adapter | None = None
-        self._messages: list[bytes] | None = None
-        """The conversation as `_adapter` encodes it; None = to be made from the journal."""
+        self._messages: list[bytes] = []
+        """The conversation as `_adapter` encodes it; made from the journal when first wanted."""
         if stored:
             self._read_back(stored)
 
@@ -147,9 +147,8 @@ class Session:
         stored = self.stream.append(record, self.engine.now(), apply)
         self.updated_at = stored.at
         self._items.add(stored)
-        messages = self._conversation.add(record)
-        if messages and self._messages is not None and self._adapter is not None:
-            self._messages.extend(map(self._adapter.encode, messages))
+        if self._conversation is not None and self._adapter is not None:
+            self._messages.extend(map(self._adapter.encode, self._conversation.add(record)))
         return stored
 
     def notice(self, level: Literal["info", "warning", "error"], text: str) -> None:
@@ -175,9 +174,11 @@ class Session:
         with contextlib.suppress(KovaError):
             await self.journal.sync()
 
-    def messages(self, adapter: Adapter) -> list[bytes]:
+    def messages(self, adapter: "Adapter") -> list[bytes]:
         """Return the conversation encoded for the adapter; kept and only added to."""
-        if self._messages is None or self._adapter is not adapter:
+        from kova_ls.engine.prompt import Conversation
+
+        if self._adapter is not adapter:
             self._conversation = Conversation()
             stored = self.journal.read(1, self.journal.seq)
             messages = self._conversation.add_all(entry.record for entry in stored)
@@ -439,9 +440,9 @@ class Session:
 
     def resume(self, editor: Editor | None = None) -> None:
         """Go on with the turn that the journal left open, if there is one."""
-        from kova_ls.engine.turn import resume_turn
-
         if self.turn is None and self.state.turn_id is not None:
+            from kova_ls.engine.turn import resume_turn
+
             self.origin = editor
             self._run(resume_turn(self))
         elif self.turn is None:

@@ -202,7 +202,7 @@ async def _call_model(
     request = ModelRequest(
         system=turn.system(session),
         messages=session.messages(adapter),
-        tools=session.engine.tool_specs(session),
+        tools=session.engine.tool_specs(session.state.mode),
         session_id=session.id,
     )
 

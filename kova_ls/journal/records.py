@@ -428,3 +428,15 @@ AnyRecord = Annotated[
     | ChangesUpdated,
     Field(discriminator="type"),
 ]
+
+EVERY_TURN = (
+    SessionRenamed,
+    TurnStarted,
+    StepStarted,
+    ItemStarted,
+    ItemCompleted,
+    ModelReplied,
+    StepCompleted,
+    TurnCompleted,
+)
+"""What even the shortest turn writes."""

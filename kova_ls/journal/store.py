@@ -11,54 +11,65 @@ import os
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from kova_ls.errors import JournalCorrupt, RequestFailed
 from kova_ls.journal.records import AnyRecord, Record
 from kova_ls.journal.upgrade import upgrade
 
-_ADAPTER: TypeAdapter[Any] = TypeAdapter(AnyRecord)
-_KNOWN = frozenset(
-    member.model_fields["type"].default for member in get_args(get_args(AnyRecord)[0])
-)
-"""Types that `upgrade` and this version's records know."""
+_KINDS: dict[str, type[Record]] = {
+    member.model_fields["type"].default: member for member in get_args(get_args(AnyRecord)[0])
+}
+"""By the types that `upgrade` and this version's records know."""
 
 
 class Stored:
     """A record with its place; one read from a file is validated when it is first looked at."""
 
-    __slots__ = ("_raw", "_record", "at", "seq")
+    __slots__ = ("_record", "_source", "at", "item_id", "item_kind", "item_tool", "seq", "tag")
 
     def __init__(
-        self, seq: int, at: float, record: Record | None, raw: dict[str, Any] | None = None
+        self,
+        seq: int,
+        at: float,
+        record: Record | None,
+        raw: dict[str, Any] | None = None,
+        line: bytes = b"",
     ) -> None:
+        """`raw` is a record as read, `line` what it was read from, where that is kept instead."""
         self.seq = seq
         self.at = at
         """Unix seconds."""
         self._record = record
-        self._raw = raw
+        self._source = line or raw
+        if record is not None:
+            item: Any = getattr(record, "item", None)
+            self.tag = record.tag
+            """The record's `type`."""
+            self.item_id: str | None = getattr(item, "item_id", None)
+            self.item_kind: str | None = getattr(item, "kind", None)
+            self.item_tool: str | None = getattr(item, "tool", None)
+        else:
+            raw = raw or {}
+            self.tag = str(raw["type"])
+            found = raw.get("item")
+            item = cast(dict[str, Any], found) if isinstance(found, dict) else {}
+            self.item_id = item.get("item_id")
+            self.item_kind = item.get("kind")
+            self.item_tool = item.get("tool")
 
     @property
     def record(self) -> Record:
         """The record. Raises: JournalCorrupt when this version cannot read it."""
         if self._record is None:
-            self._record = _validated(self.seq, self._raw or {})
-            self._raw = None
+            source = self._source
+            raw = orjson.loads(source) if isinstance(source, bytes) else source
+            self._record = _validated(self.seq, raw or {})
+            self._source = None
         return self._record
-
-    @property
-    def tag(self) -> str:
-        """The record's `type`, without validating it."""
-        return self._record.tag if self._record is not None else str((self._raw or {})["type"])
-
-    def item_field(self, name: str) -> Any:
-        """Return a field of an item record's item, without validating it; None when absent."""
-        if self._record is None:
-            return (self._raw or {})["item"].get(name)
-        return getattr(getattr(self._record, "item", None), name, None)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Stored):
@@ -145,7 +156,7 @@ class Journal:
         while start < total:
             stop = data.find(b"\n", start)
             line = data[start : stop if stop >= 0 else total]
-            stored = _parse(line, self.seq + 1)
+            stored = _parse(line, self.seq + 1, keeps_line=True)
             if stored is None or stop < 0:
                 if stop >= 0 and stop + 1 < total:
                     raise JournalCorrupt(
@@ -233,8 +244,11 @@ class Journal:
             os.close(fd)
 
 
-def _parse(line: bytes, expected_seq: int) -> Stored | None:
-    """Return the record of a line, or None when the line is not whole."""
+def _parse(line: bytes, expected_seq: int, *, keeps_line: bool = False) -> Stored | None:
+    """Return the record of a line, or None when the line is not whole.
+
+    `keeps_line`: most will never be looked at, and a line takes a fifth of what its parts do.
+    """
     try:
         raw = orjson.loads(line)
         seq, at = raw.pop("seq"), raw.pop("at")
@@ -242,14 +256,15 @@ def _parse(line: bytes, expected_seq: int) -> Stored | None:
         return None
     if seq != expected_seq:
         return None
-    if raw.get("type") not in _KNOWN:
+    if raw.get("type") not in _KINDS:
         raise _newer(seq, raw, "the type is unknown")
-    return Stored(seq, at, None, raw)
+    return Stored(seq, at, None, raw, line if keeps_line else b"")
 
 
 def _validated(seq: int, raw: dict[str, Any]) -> Record:
     try:
-        return _ADAPTER.validate_python(upgrade(raw))
+        # By its own class: a validator of the union of all would be built at every start.
+        return _KINDS[raw["type"]].model_validate(upgrade(raw))
     except ValidationError as error:
         where = error.errors(include_url=False, include_input=False)[0]
         raise _newer(seq, raw, where["msg"]) from error

@@ -6,26 +6,26 @@ Invariant: opening one adapter imports no other.
 import importlib
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kova_ls.config import ModelSettings
 from kova_ls.errors import SettingsError
-from kova_ls.llm._base import Adapter, AdapterFactory, Decoder
-from kova_ls.llm._decoding import MADE_ID
-from kova_ls.llm._failure import error_of
 
-__all__ = ["STREAM_FORMATS", "decode", "decode_http_error", "open_adapter"]
+if TYPE_CHECKING:
+    from kova_ls.config import ModelSettings
+    from kova_ls.llm._base import Adapter, AdapterFactory, Decoder
+
+__all__ = ["STREAM_FORMATS", "decode", "decode_http_error", "load", "open_adapter"]
 
 STREAM_FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 """The APIs whose answers are streams that can be decoded."""
 
 
-def open_adapter(settings: ModelSettings, api_key: str | None) -> Adapter:
+def open_adapter(settings: "ModelSettings", api_key: str | None) -> "Adapter":
     """Open the adapter that speaks the API of these settings.
 
     Raises: SettingsError for an API that no adapter speaks.
     """
-    factory: AdapterFactory = _module(settings.api).open_adapter
+    factory: AdapterFactory = load(settings.api).open_adapter
     return factory(settings, api_key)
 
 
@@ -36,7 +36,7 @@ def decode(form: str, pieces: Iterable[bytes]) -> dict[str, Any]:
     outcome`, the last four but `outcome` in the provider's own words; `reasoning` is the model's
     own, a provider's summary of it stands under `reasoning_summary` where there is one.
     """
-    decoder: Decoder = _module(form).Decoder()
+    decoder: Decoder = load(form).Decoder()
     for piece in pieces:
         decoder.feed(piece)
     reply = decoder.finish()
@@ -66,6 +66,8 @@ def decode(form: str, pieces: Iterable[bytes]) -> dict[str, Any]:
 
 def decode_http_error(body: bytes) -> dict[str, Any]:
     """Say what the body of an answer with an error status amounts to, in the shape of `decode`."""
+    from kova_ls.llm._failure import error_of
+
     return {
         "text": "",
         "reasoning": "",
@@ -80,10 +82,13 @@ def decode_http_error(body: bytes) -> dict[str, Any]:
 
 def _given(identity: str) -> str | None:
     """Return the provider's id; None for one that was made up here."""
+    from kova_ls.llm._decoding import MADE_ID
+
     return None if not identity or identity.startswith(MADE_ID) else identity
 
 
-def _module(api: str) -> Any:
+def load(api: str) -> Any:
+    """Return the adapter module of an API. Raises: SettingsError."""
     name = f"{__name__}.{api.replace('-', '_')}"
     try:
         module = importlib.import_module(name)

@@ -7,19 +7,14 @@ Invariant: the context serves only what the effects declared; reaching further i
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, Literal, Protocol
-
-from pydantic import BaseModel, ConfigDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from kova_ls.permission.effects import Effect, ReadPath, WritePath
 from kova_ls.values import Answer, Block, FileChange, Option, Question, Todo
 from kova_ls.vocabulary import ToolKind
 
-
-class Args(BaseModel):
-    """Base of argument models; field docstrings are what the model reads."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+if TYPE_CHECKING:
+    from kova_ls.tools._args import Args
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +288,7 @@ class Tool:
 
     name: str
     kind: ToolKind
-    args: type[Args]
+    args: "type[Args]"
     description: str
     """What the model reads: short, what it does and its limits."""
     effects: Callable[[Any, Resolve], list[Effect]]

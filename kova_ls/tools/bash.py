@@ -8,8 +8,8 @@ import re
 from pydantic import AliasChoices, Field
 
 from kova_ls.permission.effects import Effect, RunCommand
+from kova_ls.tools._args import Args
 from kova_ls.tools._base import (
-    Args,
     CommandResult,
     Resolve,
     Tool,

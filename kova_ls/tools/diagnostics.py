@@ -6,8 +6,8 @@ Invariant: nothing is run; what the editor does not know is not looked for elsew
 from pydantic import AliasChoices, Field
 
 from kova_ls.permission.effects import Effect
+from kova_ls.tools._args import Args
 from kova_ls.tools._base import (
-    Args,
     Diagnosed,
     Diagnostic,
     Resolve,

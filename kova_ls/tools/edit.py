@@ -11,8 +11,8 @@ from difflib import get_close_matches
 from pydantic import AliasChoices, Field, model_validator
 
 from kova_ls.permission.effects import Effect
+from kova_ls.tools._args import Args
 from kova_ls.tools._base import (
-    Args,
     Preview,
     Resolve,
     TextFile,

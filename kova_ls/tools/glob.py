@@ -9,7 +9,8 @@ import os
 from pydantic import Field
 
 from kova_ls.permission.effects import Effect
-from kova_ls.tools._base import Args, Resolve, Tool, ToolContext, ToolResult, reports_errors
+from kova_ls.tools._args import Args
+from kova_ls.tools._base import Resolve, Tool, ToolContext, ToolResult, reports_errors
 from kova_ls.tools._ripgrep import listed, matcher, secrets
 from kova_ls.values import TextBlock
 from kova_ls.vocabulary import ToolKind

@@ -6,8 +6,8 @@ Invariant: the mode changes only on the person's own decision.
 from pydantic import Field, field_validator
 
 from kova_ls.permission.effects import Effect, Interact
+from kova_ls.tools._args import Args
 from kova_ls.tools._base import (
-    Args,
     AskPlan,
     Resolve,
     Tool,

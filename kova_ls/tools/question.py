@@ -6,8 +6,8 @@ Invariant: changes nothing; an answer is the person's own.
 from pydantic import Field, field_validator
 
 from kova_ls.permission.effects import Effect, Interact
+from kova_ls.tools._args import Args
 from kova_ls.tools._base import (
-    Args,
     AskQuestions,
     Resolve,
     Tool,

@@ -6,8 +6,8 @@ Invariant: what is left out is stated, with the call that shows it.
 from pydantic import AliasChoices, Field
 
 from kova_ls.permission.effects import Effect
+from kova_ls.tools._args import Args
 from kova_ls.tools._base import (
-    Args,
     Resolve,
     TextFile,
     Tool,

@@ -9,7 +9,8 @@ from typing import Literal
 from pydantic import AliasChoices, Field
 
 from kova_ls.permission.effects import Effect, Interact
-from kova_ls.tools._base import Args, Resolve, Tool, ToolContext, ToolResult, reports_errors
+from kova_ls.tools._args import Args
+from kova_ls.tools._base import Resolve, Tool, ToolContext, ToolResult, reports_errors
 from kova_ls.values import Todo, TodosBlock
 from kova_ls.vocabulary import ToolKind
 

@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import AliasChoices, Field
 
 from kova_ls.permission.effects import Effect
+from kova_ls.tools._args import Args
 from kova_ls.tools._base import (
-    Args,
     Preview,
     Resolve,
     TextFile,

@@ -5,7 +5,8 @@ import pytest
 from kova_ls.codegen import table
 from kova_ls.codegen.jsonschema import config_schema
 from kova_ls.protocol.methods import METHODS
-from kova_ls.tools._base import Args, Tool
+from kova_ls.tools._args import Args
+from kova_ls.tools._base import Tool
 from kova_ls.vocabulary import ToolKind
 
 PAGE = "# Title\n\n<!-- gen:one -->\nold\n<!-- /gen -->\n\nBetween.\n\n<!-- gen:two -->\n<!-- /gen -->\n"

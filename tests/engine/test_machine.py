@@ -1,6 +1,5 @@
 """The legal order of records, whatever order they come in."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -193,15 +192,7 @@ def test_folding_in_parts_is_folding_the_whole(split):
 
 
 def golden_records():
-    lines = GOLDEN.read_text("utf-8").splitlines()
-    from kova_ls.journal.store import _ADAPTER
-
-    records = []
-    for line in lines:
-        raw = json.loads(line)
-        del raw["seq"], raw["at"]
-        records.append(_ADAPTER.validate_python(raw))
-    return records
+    return [stored.record for stored in Journal.peek(GOLDEN)]
 
 
 def test_the_golden_journal_folds(tmp_path):

@@ -1,6 +1,5 @@
 """From records to messages."""
 
-import json
 from pathlib import Path
 
 from hypothesis import given
@@ -13,6 +12,7 @@ from kova_ls.engine.prompt import (
     user_message,
 )
 from kova_ls.journal import records as r
+from kova_ls.journal.store import Journal
 from kova_ls.llm._base import (
     AssistantMessage,
     ImageContent,
@@ -148,12 +148,8 @@ def test_all_kinds_of_input_reach_the_model():
 
 
 def golden():
-    from kova_ls.journal.store import _ADAPTER
-
     place = Path(__file__).parents[1] / "golden/journals/v1/journal.jsonl"
-    for line in place.read_text("utf-8").splitlines():
-        raw = json.loads(line)
-        yield _ADAPTER.validate_python({k: v for k, v in raw.items() if k not in ("seq", "at")})
+    return (stored.record for stored in Journal.peek(place))
 
 
 @given(st.integers(0, 500))

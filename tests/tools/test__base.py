@@ -3,8 +3,8 @@ from typing import Literal
 from inline_snapshot import snapshot
 from pydantic import Field
 
+from kova_ls.tools._args import Args
 from kova_ls.tools._base import (
-    Args,
     ResolvedPath,
     Tool,
     ToolError,

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from kova_ls.endpoint.handlers._table import handles, session_of
 from kova_ls.errors import RequestFailed
-from kova_ls.permission.mode import offered
 from kova_ls.protocol import catalog as pc
 from kova_ls.protocol._base import WireModel
 from kova_ls.tools import discover
@@ -45,6 +44,7 @@ def tool_list(endpoint: "EditorEndpoint", params: pc.CatalogParams) -> WireModel
     mode = Mode.AGENT
     if params.session_id is not None:
         mode = session_of(endpoint, params.session_id).state.mode
+    offered = endpoint.engine.offered(mode)
     asks = (ToolKind.SHELL, ToolKind.OTHER)
     return pc.ToolListResult(
         tools=tuple(
@@ -53,7 +53,7 @@ def tool_list(endpoint: "EditorEndpoint", params: pc.CatalogParams) -> WireModel
                 kind=tool.kind,
                 description=tool.description,
                 input_schema=tool.schema(),
-                offered=offered(tool.kind, mode),
+                offered=tool in offered,
                 default_approval="ask" if tool.kind in asks else "allow",
             )
             for tool in sorted(discover().values(), key=lambda tool: tool.name)
