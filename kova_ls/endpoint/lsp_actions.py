@@ -25,7 +25,7 @@ def code_actions(
     Some editors run a server's commands only from here, so what waits and what runs is here too.
     """
     actions = [_fix(params.text_document.uri, found) for found in params.context.diagnostics]
-    actions.append(_ask(params))
+    actions += _ask(params)
     for watch in lsp.watches.values():
         for waiting in watch.transcript.waiting():
             title = f"Answer Kova: {one_line(waiting.title, 60)}"
@@ -53,11 +53,15 @@ def _is_wanted(action: types.CodeAction, only: Any) -> bool:
     return any(not want or kind == want or kind.startswith(want + ".") for want in wanted)
 
 
-def _ask(params: types.CodeActionParams) -> types.CodeAction:
+def _ask(params: types.CodeActionParams) -> list[types.CodeAction]:
     is_point = params.range.start == params.range.end
     title = "Ask Kova about this line" if is_point else "Ask Kova about this"
     argument = {"uri": params.text_document.uri, "range": _range(params.range)}
-    return _action(title, "kova.ask", [argument])
+    compose = {**argument, "compose": True}
+    return [
+        _action(title, "kova.ask", [argument]),
+        _action("Write to Kova about this …", "kova.ask", [compose]),
+    ]
 
 
 def _fix(uri: str, found: types.Diagnostic) -> types.CodeAction:

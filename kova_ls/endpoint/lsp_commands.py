@@ -13,6 +13,7 @@ from kova_ls.endpoint.handlers import HANDLERS
 from kova_ls.endpoint.handlers._table import may_act
 from kova_ls.endpoint.handshake import dig, local_path
 from kova_ls.endpoint.lsp_actions import changes
+from kova_ls.endpoint.lsp_forms import put_form, words_form, write_private
 from kova_ls.endpoint.lsp_pending import open_asks, put, respond
 from kova_ls.endpoint.lsp_text import code, fenced
 from kova_ls.endpoint.text_edits import offset_of
@@ -41,9 +42,9 @@ Call = Callable[["LspServer", Sequence[Any]], Awaitable[Any]]
 _EXPLAIN = "Explain this. If it holds a question or a request of mine, answer that instead."
 _FIX = "Fix this problem."
 _HOW_TO_ASK = (
-    'kova.ask needs a prompt as its first argument, such as ["What does this project do?"], or '
-    '[{"prompt": …, "uri": …, "range": …}]. To ask about a selection, use the code action "Ask '
-    'Kova about this".'
+    'kova.ask takes a prompt as its first argument, such as ["What does this project do?"], or '
+    '[{"prompt": …, "uri": …, "range": …}], or none to write one on a page. To ask about a '
+    'selection, use the code action "Ask Kova about this".'
 )
 
 
@@ -59,8 +60,17 @@ def _wrong(text: str) -> RequestFailed:
 
 
 async def ask(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
-    """Give the current conversation a prompt; one begins where there is none."""
-    parts = prompt(lsp, arguments)
+    """Give the current conversation a prompt; one begins where there is none.
+
+    Without a prompt, or with `compose`, the person writes it on a page first.
+    """
+    given = _first(arguments)
+    if given is None or dig(given, "compose") is True:
+        return _compose(lsp, given)
+    return _start(lsp, prompt(lsp, arguments))
+
+
+def _start(lsp: "LspServer", parts: tuple[InputPart, ...]) -> dict[str, str]:
     session = current(lsp)
     watch = lsp.watch(session)
     turn_id, status = session.start(
@@ -74,6 +84,22 @@ async def ask(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
         "status": status.value,
         "transcript": file_uri(watch.transcript.path),
     }
+
+
+def _compose(lsp: "LspServer", given: Any) -> dict[str, str]:
+    place = {name: dig(given, name) for name in ("uri", "range")}
+    prompt(lsp, [{**place, "prompt": "…"}])  # what is wrong with the place is said now
+
+    def send(words: str) -> None:
+        _start(lsp, prompt(lsp, [{**place, "prompt": words}]))
+
+    session = current(lsp)
+    lsp.watch(session)
+    about = local_path(place["uri"]) if isinstance(place["uri"], str) else None
+    head = ["# Ask Kova", *(["", f"About {code(about)}."] if about is not None else [])]
+    form = words_form(head, send)
+    lsp.after_answer(lambda: lsp.spawn(put_form(lsp, session, "your prompt", form), "form"))
+    return {"sessionId": session.id}
 
 
 def prompt(lsp: "LspServer", arguments: Sequence[Any]) -> tuple[InputPart, ...]:
@@ -261,9 +287,7 @@ async def list_changes(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
         if change.conflict:
             lines += [code(change.conflict), ""]
     path = os.path.join(os.path.realpath(session.folder), "changes.md")
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(fd, "wb") as file:
-        file.write("\n".join(lines).encode("utf-8", "replace"))
+    write_private(path, "\n".join(lines))
     lsp.after_answer(lambda: _show(lsp, path))
     return {"changes": len(found), "uri": file_uri(path)}
 

@@ -5,22 +5,21 @@ stray Enter gives; so it comes one at a time, only when asked for, with the refu
 Invariant: only a choice that was offered counts; anything else leaves the card open.
 """
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kova_ls.endpoint.handlers import HANDLERS
-from kova_ls.endpoint.lsp_text import one_line, plain
+from kova_ls.endpoint.lsp_cards import MOST_OPTIONS, card_page, card_text, question_text
+from kova_ls.endpoint.lsp_forms import put_form, questions_form, words_form, write_private
+from kova_ls.endpoint.lsp_text import code, one_line
+from kova_ls.engine.outputs import read_whole
 from kova_ls.errors import KovaError
 from kova_ls.protocol import approval as pa
 from kova_ls.values import (
     Answer,
     Approval,
-    CommandSubject,
-    EditSubject,
-    NetworkSubject,
-    OtherSubject,
     PlanSubject,
-    Question,
     QuestionRequest,
 )
 
@@ -33,12 +32,14 @@ _WORDS = {
     "adopt": "Adopt",
     "reject": "Reject",
     "rejectAndExit": "Reject and leave plan mode",
+    "revise": "Say what to change …",
     "approve": "Approve",
 }
-"""What can be answered by one choice: "remember" wants its rules to be seen, "revise" a text."""
+"""What can be answered here: "remember" wants its rules to be seen."""
+_DENY_AND_SAY = "Deny and say why …"
+_OPEN_WHOLE = "Open the whole of it"
+_IN_WRITING = "Answer in writing …"
 _DECLINE = "Decline to answer"
-_MOST_CHARS = 800
-_MOST_OPTIONS = 12
 
 
 def open_asks(lsp: "LspServer") -> list[Approval | QuestionRequest]:
@@ -77,23 +78,64 @@ async def put(lsp: "LspServer", first_id: str | None) -> None:
 
 
 async def _put_card(lsp: "LspServer", card: Approval) -> bool:
+    shown = card_text(card)
+    is_cut = not shown.is_whole and card.approval_id not in lsp.whole_ids
     choices: dict[str, dict[str, Any]] = {}
     for decision in card.decisions:
-        if decision not in _WORDS:
+        if decision not in _WORDS or (is_cut and decision in ("once", "approve", "adopt")):
             continue
         options = card.subject.options if isinstance(card.subject, PlanSubject) else ()
         if decision == "approve" and options:
-            for option in options[:_MOST_OPTIONS]:
+            for option in options[:MOST_OPTIONS]:
                 title = f"Approve: {one_line(option.label, 80)}"
                 choices.setdefault(title, {"decision": decision, "option": option.label})
         else:
             choices[_WORDS[decision]] = {"decision": decision}
-    title = await lsp.choose(card_text(card), list(choices))
+    if "deny" in card.decisions:
+        choices[_DENY_AND_SAY] = {"decision": "deny"}
+    titles = [*choices, _OPEN_WHOLE] if is_cut else list(choices)
+    title = await lsp.choose(shown.text, titles)
     if title is None:
+        return False
+    if title == _OPEN_WHOLE:
+        await _open_whole(lsp, card)
+        return False
+    if title in (_DENY_AND_SAY, _WORDS["revise"]):
+        await _put_words(lsp, card, choices[title]["decision"])
         return False
     params = pa.ApprovalRespondParams(approval_id=card.approval_id, **choices[title])
     _tell_other(lsp, HANDLERS["kova/approval/respond"](lsp.endpoint, params))
     return True
+
+
+async def _open_whole(lsp: "LspServer", card: Approval) -> None:
+    """Show all that a card would allow; only then may it be allowed here."""
+    session = lsp.watches[card.session_id].session
+    path = os.path.join(os.path.realpath(session.folder), f"card-{card.approval_id}.md")
+    try:
+        write_private(path, card_page(card, lambda ref: read_whole(session, ref)))
+    except OSError as error:
+        lsp.tell(
+            f"Kova: it cannot be shown whole: {error.strerror or error}. Deny it, or make room."
+        )
+        return
+    lsp.whole_ids.add(card.approval_id)
+    if not await lsp.show(path, takes_focus=True):
+        lsp.tell(f"Kova: the whole of it is in {path}")
+
+
+async def _put_words(lsp: "LspServer", card: Approval, decision: str) -> None:
+    """Let the person write what goes to the model with their decision."""
+
+    def send(words: str) -> None:
+        params = pa.ApprovalRespondParams(
+            approval_id=card.approval_id, decision=decision, feedback=words
+        )
+        _tell_other(lsp, HANDLERS["kova/approval/respond"](lsp.endpoint, params))
+
+    head = [f"# {_WORDS[decision].removesuffix(' …')}", "", code(card.title)]
+    session = lsp.watches[card.session_id].session
+    await put_form(lsp, session, card.title, words_form(head, send))
 
 
 def _tell_other(lsp: "LspServer", result: Any) -> None:
@@ -106,17 +148,14 @@ def _tell_other(lsp: "LspServer", result: Any) -> None:
 async def _put_questions(lsp: "LspServer", request: QuestionRequest) -> bool:
     answers: list[Answer] = []
     for question in request.questions:
-        if not question.options:
-            lsp.tell(
-                f"Kova asks: {one_line(question.question, 600)} "
-                "Answer with the command kova.answer and your text as its argument."
-            )
-            return False
-        labels: dict[str, str | None] = {_DECLINE: None}
-        for option in question.options[:_MOST_OPTIONS]:
+        labels: dict[str, str | None] = {_DECLINE: None, _IN_WRITING: None}
+        for option in question.options[:MOST_OPTIONS]:
             labels.setdefault(one_line(option.label, 80), option.label)
         title = await lsp.choose(question_text(question), list(labels))
         if title is None:
+            return False
+        if title == _IN_WRITING:
+            await _put_form(lsp, request)
             return False
         label = labels[title]
         if label is None:
@@ -127,6 +166,16 @@ async def _put_questions(lsp: "LspServer", request: QuestionRequest) -> bool:
     return True
 
 
+async def _put_form(lsp: "LspServer", request: QuestionRequest) -> None:
+    """Let the person answer all questions of a request on a page."""
+
+    def send(answers: Sequence[Answer]) -> None:
+        respond(lsp, request.question_id, answers)
+
+    session = lsp.watches[request.session_id].session
+    await put_form(lsp, session, "your answer", questions_form(request, send))
+
+
 def respond(lsp: "LspServer", question_id: str, answers: Sequence[Answer] | None) -> None:
     """Answer questions, or decline them with None. Raises: RequestFailed."""
     params = pa.QuestionRespondParams(
@@ -135,39 +184,3 @@ def respond(lsp: "LspServer", question_id: str, answers: Sequence[Answer] | None
         declined=answers is None,
     )
     _tell_other(lsp, HANDLERS["kova/question/respond"](lsp.endpoint, params))
-
-
-def card_text(card: Approval) -> str:
-    """Return a card as a message: what would happen, then why it is asked."""
-    lines = [f"Kova: {one_line(card.title)}"]
-    match card.subject:
-        case CommandSubject():
-            lines += [_cut(card.subject.command)]
-        case EditSubject():
-            for file in card.subject.files:
-                lines += [_cut(file.diff, _MOST_CHARS // len(card.subject.files))]
-        case NetworkSubject():
-            lines += [_cut(f"{card.subject.method} {card.subject.url}")]
-        case PlanSubject():
-            lines += [_cut(card.subject.markdown)]
-        case OtherSubject():
-            lines += [_cut(card.subject.summary)]
-    lines += [one_line(reason.text, 120) for reason in card.reasons[:2]]
-    return "\n".join(lines)[:1_000]
-
-
-def question_text(question: Question) -> str:
-    """Return a question as a message, with what its options mean."""
-    lines = [f"Kova asks: {_cut(question.question, 300)}"]
-    for option in question.options[:_MOST_OPTIONS]:
-        if option.description:
-            lines.append(one_line(f"{option.label}: {option.description}", 120))
-    return "\n".join(lines)[:1_000]
-
-
-def _cut(text: str, most_chars: int = _MOST_CHARS) -> str:
-    shown = plain(text).strip("\n")
-    if len(shown) <= most_chars:
-        return shown
-    rest = len(shown) - most_chars
-    return f"{shown[:most_chars]}…\n({rest:,} characters more: read them on the page, kova.open)"

@@ -27,6 +27,7 @@ from kova_ls.endpoint.lsp import COMMANDS, REQUEST_PREFIX
 from kova_ls.endpoint.lsp_actions import code_actions, lenses
 from kova_ls.endpoint.lsp_commands import CALLS
 from kova_ls.endpoint.lsp_follow import Watch
+from kova_ls.endpoint.lsp_forms import Form, closed, saved
 from kova_ls.endpoint.lsp_text import plain
 from kova_ls.engine import Session
 from kova_ls.engine.places import workspace_path
@@ -183,6 +184,10 @@ class LspServer:
         """Where prompts go."""
         self.watches: dict[str, Watch] = {}
         """By session id."""
+        self.forms: dict[str, Form] = {}
+        """Path of a page -> what its save sends."""
+        self.whole_ids: set[str] = set()
+        """Cards whose page was opened: what a message had to cut can be read there."""
         self._tasks: set[asyncio.Task[Any]] = set()
         for name in COMMANDS:
             self._register(name)
@@ -217,6 +222,14 @@ class LspServer:
                 if session.state.client_id == self.endpoint.id:
                     self.current = session
                 self.watch(session)
+
+    def saved(self, path: str) -> None:
+        """Take a page that the person saved."""
+        saved(self, path)
+
+    def closed(self, path: str) -> None:
+        """Take a page that the person closed."""
+        closed(self, path)
 
     def close(self) -> None:
         """Let go of everything."""
@@ -300,11 +313,16 @@ class LspServer:
         title = chosen.title if isinstance(chosen, types.MessageActionItem) else None
         return title if title in titles else None
 
-    async def show(self, path: str, *, takes_focus: bool = False) -> bool:
-        """Show a file; False when the editor cannot or does not."""
+    async def show(self, path: str, *, takes_focus: bool = False, line: int | None = None) -> bool:
+        """Show a file, with the cursor at a line; False when the editor cannot or does not."""
         if not self.endpoint.said.shows_documents:
             return False
-        params = types.ShowDocumentParams(uri=file_uri(path), take_focus=takes_focus)
+        place = None if line is None else types.Position(line=line, character=0)
+        params = types.ShowDocumentParams(
+            uri=file_uri(path),
+            take_focus=takes_focus,
+            selection=None if place is None else types.Range(start=place, end=place),
+        )
         try:
             async with asyncio.timeout(10):
                 return (await self.server.window_show_document_async(params)).success

@@ -45,12 +45,14 @@ def code(text: str) -> str:
     return f"{ticks}{pad}{line}{pad}{ticks}"
 
 
-def fenced(text: str, language: str = "", most_lines: int = 200) -> str:
-    """Return a block of code that ends where we end it, cut to a number of lines."""
-    lines = plain(text).removesuffix("\n").split("\n")
-    if len(lines) > most_lines:
-        lines = [*lines[:most_lines], f"… {len(lines) - most_lines:,} lines more"]
-    body = "\n".join(line if len(line) <= 2_000 else line[:2_000] + "…" for line in lines)
+def fenced(text: str, language: str = "", most_lines: int | None = 200) -> str:
+    """Return a block of code that ends where we end it, cut to a number of lines; None = whole."""
+    body = plain(text).removesuffix("\n")
+    if most_lines is not None:
+        lines = body.split("\n")
+        if len(lines) > most_lines:
+            lines = [*lines[:most_lines], f"… {len(lines) - most_lines:,} lines more"]
+        body = "\n".join(line if len(line) <= 2_000 else line[:2_000] + "…" for line in lines)
     longest = max((len(run) for run in _RUNS.findall(body)), default=0)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{body}\n{ticks}"

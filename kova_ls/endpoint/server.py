@@ -310,9 +310,15 @@ class EditorEndpoint(asyncio.Protocol):
                 document = params["textDocument"]
                 overlay.changed(document["uri"], document.get("version"), params["contentChanges"])
             case "textDocument/didSave":
-                overlay.saved(params["textDocument"]["uri"], params.get("text"))
+                uri = params["textDocument"]["uri"]
+                overlay.saved(uri, params.get("text"))
+                if self.plain is not None:
+                    self.plain.saved(handshake.local_path(uri) or "")
             case "textDocument/didClose":
-                overlay.closed(params["textDocument"]["uri"])
+                uri = params["textDocument"]["uri"]
+                overlay.closed(uri)
+                if self.plain is not None:
+                    self.plain.closed(handshake.local_path(uri) or "")
             case "workspace/didChangeWorkspaceFolders":
                 event = params["event"]
                 gone = {folder["uri"] for folder in event.get("removed", ())}

@@ -41,6 +41,11 @@ def find(session: "Session", name: str) -> Path:
     return session.folder / _FOLDER / name
 
 
+def read_whole(session: "Session", ref: str) -> str:
+    """Return what stands behind an `outputRef`. Raises: OSError."""
+    return find(session, ref.rpartition("/")[2]).read_bytes().decode("utf-8", "replace")
+
+
 def _place(session: "Session", file: str) -> tuple[str, str]:
     folder = session.folder / _FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -22,7 +22,7 @@ async def actions(editor, *, span=SPAN, diagnostics=(), **context):
 
 async def test_a_selection_and_a_line_can_be_asked_about(stage):
     editor = await opened(stage)
-    [ask] = await actions(editor)
+    ask, write = await actions(editor)
     assert ask == {
         "title": "Ask Kova about this",
         "kind": "refactor.rewrite.kova",
@@ -32,13 +32,17 @@ async def test_a_selection_and_a_line_can_be_asked_about(stage):
             "arguments": [{"uri": f"{editor.folder}/a.txt", "range": SPAN}],
         },
     }
-    [ask] = await actions(editor, span=POINT)
+    assert write["title"] == "Write to Kova about this …"
+    assert write["command"]["arguments"] == [
+        {"uri": f"{editor.folder}/a.txt", "range": SPAN, "compose": True}
+    ]
+    ask, _ = await actions(editor, span=POINT)
     assert ask["title"] == "Ask Kova about this line"
 
 
 async def test_a_diagnostic_can_be_fixed(stage):
     editor = await opened(stage)
-    fix, _ = await actions(editor, diagnostics=[FOUND])
+    fix, *_ = await actions(editor, diagnostics=[FOUND])
     assert (fix["title"], fix["kind"]) == ("Fix with Kova: bad⟨U+202E⟩ word", "quickfix")
     assert fix["diagnostics"] == [FOUND]
     [argument] = fix["command"]["arguments"]
@@ -52,7 +56,7 @@ async def test_a_diagnostic_can_be_fixed(stage):
 
 @pytest.mark.parametrize(
     ("only", "count"),
-    [(["quickfix"], 1), (["refactor"], 1), (["refactor.rewrite.kova"], 1), ([""], 2), (["x"], 0)],
+    [(["quickfix"], 1), (["refactor"], 2), (["refactor.rewrite.kova"], 2), ([""], 3), (["x"], 0)],
 )
 async def test_only_the_wanted_kinds_come(stage, only, count):
     editor = await opened(stage)
@@ -61,8 +65,7 @@ async def test_only_the_wanted_kinds_come(stage, only, count):
 
 async def test_an_old_editor_gets_commands(stage):
     editor = await opened(stage, textDocument={})
-    [command] = await actions(editor)
-    assert command["command"] == "kova.ask"
+    assert [command["command"] for command in await actions(editor)] == ["kova.ask"] * 2
 
 
 async def test_what_waits_and_runs_can_be_reached_from_anywhere(tmp_path):
@@ -70,14 +73,14 @@ async def test_what_waits_and_runs_can_be_reached_from_anywhere(tmp_path):
     editor = await opened(stage)
     await editor.run("kova.ask", "Change it.")
     await editor.told("Kova waits")
-    _, answer, show, stop = await actions(editor)
+    _, _, answer, show, stop = await actions(editor)
     assert answer["title"] == "Answer Kova: Edit a.txt"
     assert (show["command"]["command"], stop["command"]["command"]) == ("kova.open", "kova.stop")
     await editor.run(answer["command"]["command"], *answer["command"]["arguments"])
     await editor.chooses("Deny")
     await editor.shows_document()
     await editor.asked("workspace/codeLens/refresh")
-    assert [a["title"] for a in await actions(editor)][1:] == ["Show Kova's conversation"]
+    assert [a["title"] for a in await actions(editor)][2:] == ["Show Kova's conversation"]
     await stage.close()
 
 

@@ -131,8 +131,8 @@ async def test_a_diagnostic_goes_along(tmp_path):
 @pytest.mark.parametrize(
     ("command", "arguments", "words"),
     [
-        ("kova.ask", [], "kova.ask needs a prompt"),
-        ("kova.ask", ["  "], "kova.ask needs a prompt"),
+        ("kova.ask", ["  "], "kova.ask takes a prompt"),
+        ("kova.ask", [{"compose": True, "uri": "file:///a", "range": {"start": 1}}], "start"),
         ("kova.ask", [{"uri": "file:///a", "range": {"start": 1}}], "start"),
         ("kova.ask", [{"uri": "file:///a", "diagnostic": []}], "range"),
         ("kova.mode", [], "agent, plan, ask, goal"),

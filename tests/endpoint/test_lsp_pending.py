@@ -1,20 +1,11 @@
 """Cards and questions put to the person at a plain editor."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
-from kova_ls.endpoint.lsp_pending import card_text
-from kova_ls.values import (
-    Approval,
-    CommandSubject,
-    EditSubject,
-    FileChange,
-    NetworkSubject,
-    OtherSubject,
-    PlanSubject,
-    Reason,
-)
+from kova_ls.endpoint.handshake import local_path
 from tests.support.plain import opened
 from tests.support.stage import Stage, call, say
 
@@ -35,7 +26,11 @@ async def test_a_card_is_announced_and_answered_only_when_asked_for(tmp_path):
     asked = await editor.chooses(None)
     titles = [m.get("method") for m in editor.messages]
     assert titles.index("window/showMessageRequest") > ids.index(f"r{3}")
-    assert [action["title"] for action in asked["actions"]] == ["Deny", "Allow once"]
+    assert [action["title"] for action in asked["actions"]] == [
+        "Deny",
+        "Allow once",
+        "Deny and say why …",
+    ]
     assert "+two" in asked["message"]
     for _ in range(20):
         await asyncio.sleep(0)
@@ -127,7 +122,8 @@ async def test_a_question_is_put_with_the_refusal_first(tmp_path, choice, outcom
     await editor.told("Kova waits: Which⟨U+202E⟩ one?")
     await editor.run("kova.pending")
     asked = await editor.chooses(choice)
-    assert [a["title"] for a in asked["actions"]] == ["Decline to answer", "First"]
+    titles = [a["title"] for a in asked["actions"]]
+    assert titles == ["Decline to answer", "Answer in writing …", "First"]
     assert "First: the plain one" in asked["message"]
     await editor.shows_document()
     records = [s.record for s in stage.engine.get(session_id).journal.read(1, 100)]
@@ -190,34 +186,100 @@ async def test_cards_come_one_after_the_other(tmp_path):
     await stage.close()
 
 
-def card(subject, decisions=("deny", "once", "remember")):
-    return Approval(
-        approval_id="a",
-        session_id="s",
-        turn_id="t",
-        call_id="c",
-        kind="tool",
-        title="Run\nx",
-        subject=subject,
-        reasons=(Reason(code="r", text="No rule allows it."),),
-        decisions=decisions,
-        requested_at=1.0,
+async def test_what_a_message_cuts_is_allowed_only_after_it_was_opened_whole(tmp_path):
+    long = "\n".join(f"line {n}" for n in range(4_000))
+    stage = Stage(tmp_path, [call("write", path="b.txt", content=long), say("Done.")])
+    editor = await opened(stage)
+    session_id = (await editor.run("kova.ask", "Write it."))["sessionId"]
+    await editor.told("Kova waits")
+    await editor.run("kova.pending")
+    asked = await editor.chooses("Open the whole of it")
+    titles = [action["title"] for action in asked["actions"]]
+    assert titles == ["Deny", "Deny and say why …", "Open the whole of it"]
+    shown = await editor.shows_document()
+    page = local_path(shown["uri"])
+    assert "+line 3999" in Path(page).read_text()
+    assert len(stage.engine.get(session_id).state.approvals) == 1
+    await editor.run("kova.pending")
+    asked = await editor.chooses("Allow once")
+    assert "Open the whole of it" not in [action["title"] for action in asked["actions"]]
+    await editor.shows_document()
+    assert (stage.workspace / "b.txt").read_text() == long
+    await stage.close()
+
+
+async def writes(editor, add):
+    """Show the page that is asked for, add words at its end and save it; returns its URI."""
+    uri = (await editor.shows_document())["uri"]
+    text = add(Path(local_path(uri)).read_text())
+    document = {"uri": uri, "languageId": "markdown", "version": 1, "text": text}
+    editor.notify("textDocument/didOpen", {"textDocument": document})
+    editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    return uri
+
+
+def resolved(stage, session_id, tag):
+    records = [s.record for s in stage.engine.get(session_id).journal.read(1, 100)]
+    [record] = [r for r in records if r.tag == tag]
+    return record
+
+
+async def test_a_denial_carries_the_words_of_a_page(tmp_path):
+    stage = Stage(tmp_path, [EDIT, say("Done.")], files={"a.txt": "one\n"})
+    editor = await opened(stage)
+    session_id = (await editor.run("kova.ask", "Change it."))["sessionId"]
+    await editor.told("Kova waits")
+    await editor.run("kova.pending")
+    await editor.chooses("Deny and say why …")
+    await writes(editor, lambda page: page + "Use three.\n")
+    await editor.told("Kova: sent")
+    found = resolved(stage, session_id, "approval.resolved")
+    assert (found.decision, found.feedback) == ("deny", "Use three.")
+    await stage.close()
+
+
+async def test_a_plan_is_sent_back_with_what_to_change(tmp_path):
+    stage = Stage(tmp_path, [call("plan_exit"), say("Better.")])
+    editor = await opened(stage)
+    new = await editor.run("kova.newSession")
+    Path(stage.engine.get(new["sessionId"]).plan_path).write_text("# Plan\n")
+    await editor.run("kova.mode", "plan")
+    session_id = (await editor.run("kova.ask", "Plan it."))["sessionId"]
+    await editor.told("Kova waits")
+    await editor.run("kova.pending")
+    asked = await editor.chooses("Say what to change …")
+    assert asked["actions"][0]["title"] in ("Reject", "Deny")
+    await writes(editor, lambda page: page + "Shorter.")
+    await editor.told("Kova: sent")
+    found = resolved(stage, session_id, "approval.resolved")
+    assert (found.decision, found.feedback) == ("revise", "Shorter.")
+    await stage.close()
+
+
+async def test_several_questions_are_answered_on_one_page(tmp_path):
+    options = [{"label": "A", "description": "any"}, {"label": "B", "description": "best"}]
+    asks = call(
+        "Question",
+        questions=[
+            {"question": "Which?", "options": options, "multi_select": True},
+            {"question": "And?", "options": options},
+        ],
     )
-
-
-def test_a_card_fits_a_message_and_says_what_is_missing():
-    text = card_text(card(CommandSubject(command="echo " + "x" * 5_000, cwd="file:///w")))
-    assert len(text) <= 1_000
-    assert text.startswith("Kova: Run⏎x\necho xxx")
-    assert "4,205 characters more: read them on the page, kova.open" in text
-    assert text.endswith("No rule allows it.")
-    short = card_text(card(CommandSubject(command="a\x1b[2J\nb", cwd="file:///w")))
-    assert short == "Kova: Run⏎x\na⟨U+001B⟩[2J\nb\nNo rule allows it."
-
-
-def test_every_subject_has_its_text():
-    file = FileChange(uri="file:///w/a", change="modify", diff="-one\n+two\n")
-    assert "+two" in card_text(card(EditSubject(files=(file,))))
-    assert "GET http://x/" in card_text(card(NetworkSubject(method="GET", url="http://x/")))
-    assert "# Plan" in card_text(card(PlanSubject(markdown="# Plan")))
-    assert "it all" in card_text(card(OtherSubject(summary="it all")))
+    stage = Stage(tmp_path, [asks, say("Done.")])
+    editor = await opened(stage)
+    session_id = (await editor.run("kova.ask", "Ask me."))["sessionId"]
+    await editor.told("Kova waits")
+    await editor.run("kova.pending")
+    asked = await editor.chooses("Answer in writing …")
+    assert "Several may be chosen" in asked["message"]
+    await writes(
+        editor,
+        lambda page: (
+            page.replace("- [ ] 1. `A`", "- [x] 1. `A`", 1).replace("- [ ] 2.", "- [X] 2.", 1)
+            + "neither"
+        ),
+    )
+    await editor.told("Kova: sent")
+    answers = resolved(stage, session_id, "question.resolved").answers
+    assert [(a.selected, a.other) for a in answers] == [(("A", "B"), None), ((), "neither")]
+    await stage.close()

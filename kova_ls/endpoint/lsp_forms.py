@@ -1,0 +1,164 @@
+"""Pages on which a person writes what no choice can say; saving one sends it.
+
+A form is an ordinary file in the session's folder: the one thing every editor can edit and save.
+Invariant: a form is sent once; a save that holds nothing, or no mark any more, sends nothing and
+says so.
+"""
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from kova_ls.endpoint.lsp_text import code, one_line, plain
+from kova_ls.engine import Session
+from kova_ls.errors import KovaError, RequestFailed
+from kova_ls.values import Answer, Question, QuestionRequest
+
+if TYPE_CHECKING:
+    from kova_ls.endpoint.lsp_server import LspServer
+
+MARK = "Write below this line; saving the page sends it."
+_TICKED = re.compile(r"[-*] \[[xX]\] ")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A page that waits for its save."""
+
+    text: str
+    """As it was written."""
+    send: Callable[[str], None]
+    """Takes the saved page. Raises: KovaError, and the form stays."""
+
+
+def write_private(path: str, text: str) -> None:
+    """Write a page of a session's folder. Raises: OSError."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        file.write(text.encode("utf-8", "replace"))
+
+
+async def put_form(lsp: "LspServer", session: Session, title: str, form: Form) -> None:
+    """Write a form and show it, with the cursor where the first words go."""
+    folder = os.path.realpath(session.folder)
+    path = os.path.join(folder, f"write-{token_hex(4)}.md")
+    try:
+        write_private(path, form.text)
+    except OSError as error:
+        lsp.tell(f"Kova: no page can be written: {error.strerror or error}. Make room, try again.")
+        return
+    lsp.forms[path] = form
+    line = form.text[: form.text.index(MARK)].count("\n") + 2
+    if not await lsp.show(path, takes_focus=True, line=line):
+        lsp.tell(f"Kova: {title}: write in {path} and save it.")
+
+
+def saved(lsp: "LspServer", path: str) -> None:
+    """Send a form that was saved; nothing for any other page."""
+    form = lsp.forms.get(path)
+    overlays = lsp.endpoint.overlays
+    document = overlays.get(path) if overlays is not None else None
+    if form is None or document is None:
+        return
+    try:
+        form.send(document.text.replace("\r\n", "\n"))
+    except KovaError as error:
+        lsp.tell(f"Kova: {error.message}")
+        return
+    del lsp.forms[path]
+    lsp.tell("Kova: sent. The page may be closed.")
+
+
+def closed(lsp: "LspServer", path: str) -> None:
+    """Take a form's file away once it was sent or given up."""
+    if not re.fullmatch(r"write-[0-9a-f]{8}\.md", os.path.basename(path)):
+        return
+    folders = {os.path.realpath(watch.session.folder) for watch in lsp.watches.values()}
+    if lsp.forms.pop(path, None) is not None or os.path.dirname(path) in folders:
+        try:
+            os.unlink(path)
+        except OSError:
+            pass  # it goes with its session
+
+
+def words_form(head: Sequence[str], send: Callable[[str], None]) -> Form:
+    """Return a form for one text."""
+
+    def take(page: str) -> None:
+        send(_words(page.split("\n")))
+
+    return Form("\n".join([*head, "", MARK, "", ""]), take)
+
+
+def questions_form(request: QuestionRequest, send: Callable[[Sequence[Answer]], None]) -> Form:
+    """Return a form for all questions of a request: boxes to tick, and room for words."""
+    heads = [
+        f"## {number}. {one_line(question.question, 600)}"
+        for number, question in enumerate(request.questions, 1)
+    ]
+    lines = ["# Kova asks", "", "Tick with an x, `- [x]`, or write; saving the page sends it.", ""]
+    for head, question in zip(heads, request.questions, strict=True):
+        lines += [head, ""]
+        lines += [_box(question, index) for index in range(len(question.options))]
+        lines += ["", MARK, "", ""]
+
+    def take(page: str) -> None:
+        found = page.split("\n")
+        starts = [_place(found, head) for head in heads]
+        stops = [*starts[1:], len(found)]
+        send(
+            [
+                _answer(question, found[start + 1 : stop])
+                for question, start, stop in zip(request.questions, starts, stops, strict=True)
+            ]
+        )
+
+    return Form("\n".join(lines), take)
+
+
+def _box(question: Question, index: int) -> str:
+    option = question.options[index]
+    more = f": {one_line(option.description, 200)}" if option.description else ""
+    return f"- [ ] {index + 1}. {code(option.label)}{more}"
+
+
+def _answer(question: Question, lines: list[str]) -> Answer:
+    mark = _place(lines, MARK)
+    ticked = {line[6:] for line in lines[:mark] if _TICKED.match(line)}
+    selected = [
+        option.label
+        for index, option in enumerate(question.options)
+        if _box(question, index)[6:] in ticked
+    ]
+    words = "\n".join(lines[mark + 1 :]).strip()
+    if len(ticked) != len(selected):
+        raise RequestFailed(
+            "invalidParams", "An option's words were changed. Tick it as it was written."
+        )
+    if len(selected) > 1 and not question.multi_select:
+        raise RequestFailed(
+            "invalidParams", f"Only one may be ticked: {one_line(question.question)}"
+        )
+    if not selected and not words:
+        raise RequestFailed("invalidParams", f"Not answered yet: {one_line(question.question)}")
+    return Answer(id=question.id, selected=tuple(selected), other=words or None)
+
+
+def _words(lines: list[str]) -> str:
+    words = "\n".join(lines[_place(lines, MARK) + 1 :]).strip()
+    if not words:
+        raise RequestFailed(
+            "invalidParams", "Nothing is written yet. Write below the line, then save."
+        )
+    return words
+
+
+def _place(lines: list[str], line: str) -> int:
+    try:
+        return lines.index(line)
+    except ValueError:
+        text = f"The page has lost this line, put it back: {plain(line)}"
+        raise RequestFailed("invalidParams", text) from None
