@@ -91,8 +91,8 @@ async def _put_card(lsp: "LspServer", card: Approval) -> bool:
                 choices.setdefault(title, {"decision": decision, "option": option.label})
         else:
             choices[_WORDS[decision]] = {"decision": decision}
-    if "deny" in card.decisions:
-        choices[_DENY_AND_SAY] = {"decision": "deny"}
+        if decision == "deny":
+            choices[_DENY_AND_SAY] = {"decision": decision}
     titles = [*choices, _OPEN_WHOLE] if is_cut else list(choices)
     title = await lsp.choose(shown.text, titles)
     if title is None:
