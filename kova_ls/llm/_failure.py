@@ -3,10 +3,11 @@
 Invariant: no key and no header value ever reaches a message.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
+from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ import orjson
 
 from kova_ls.errors import AdapterFailure
 from kova_ls.llm._json import as_list, as_object
+from kova_ls.llm._waiting import wait_asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,12 @@ class Endpoint:
     def host(self) -> str:
         """Host and port for people."""
         return urlsplit(self.url).netloc.rpartition("@")[2] or "the provider"
+
+    @property
+    def address(self) -> str:
+        """The whole address for people, without a password and what stands behind a `?`."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{self.host}{parts.path}"
 
     @property
     def is_local(self) -> bool:
@@ -100,7 +108,8 @@ def message_of(error: Any) -> str:
             return found
         if as_object(found):
             return message_of(found)
-    return orjson.dumps(error).decode()[:500] if error else ""
+    has_words = any(as_object(error).values()) if isinstance(error, dict) else error
+    return orjson.dumps(error).decode()[:500] if has_words else ""
 
 
 def names_fault(value: Any) -> bool:
@@ -162,13 +171,21 @@ def classify(
 
     `status` None: the error came inside a stream that had begun well.
     """
-    said = redact(message_of(error), where.secrets).strip()
+    said = _plain(redact(message_of(error), where.secrets))
     text = error if isinstance(error, str) else orjson.dumps(error).decode()
     effective = status if status is not None else _inner_status(error)
     code, advice, retryable = _judge(text, effective, where)
     hint = (headers or {}).get("x-should-retry")
     if hint in ("true", "false"):
         retryable = hint == "true"
+    given = headers or {}
+    wait_s = wait_asked(given, error, said, is_limited=code == "rateLimited")
+    if retryable and wait_s is not None and wait_s > _SHORT_WAIT_S:
+        advice = f"Try again in {_human(wait_s)}, or choose another model."
+    if status is not None and 300 <= status < 400 and given.get("location"):
+        advice = _moved(given["location"]) + advice
+    elif status in (404, 405):
+        advice += f" The request went to {where.address}."
     shown = said if len(said) <= 600 else said[:600] + "…"
     quoted = f" It said: {shown.rstrip('.')}." if shown else ""
     number = f" (HTTP {status})" if status is not None else ""
@@ -177,10 +194,32 @@ def classify(
         f"{_WHAT[code].format(host=where.host, model=where.model or 'the model')}{number}."
         f"{quoted} {advice}",
         retryable=retryable,
-        retry_after_s=wait_asked(headers or {}, error),
+        retry_after_s=wait_s,
         status=effective,
     )
 
+
+def _plain(text: str) -> str:
+    """Return a page's title, or its words, instead of its markup."""
+    text = text.strip()
+    if text[:1] != "<":
+        return text
+    title = re.search(r"(?is)<title[^>]*>(.*?)</title>", text)
+    words = title[1] if title else re.sub(r"(?is)<(style|script).*?</\1>|<[^>]*>", " ", text)
+    return " ".join(unescape(words).split())
+
+
+def _human(wait_s: float) -> str:
+    minutes = math.ceil(wait_s / 60)
+    return f"{minutes} min" if minutes < 120 else f"{math.ceil(minutes / 60)} h"
+
+
+def _moved(location: str) -> str:
+    parts = urlsplit(location)
+    return f"It points to {parts._replace(query='', fragment='').geturl().rpartition('@')[2]}. "
+
+
+_SHORT_WAIT_S = 60.0
 
 _WHAT = {
     "noKey": "{host} wants a key and none is set",
@@ -267,34 +306,3 @@ def _judge(text: str, status: int | None, where: Endpoint) -> tuple[str, str, bo
 
 
 _LATER = "Wait a moment and try again, or choose another model."
-
-
-def wait_asked(headers: Mapping[str, str], error: Any = None) -> float | None:
-    """Return the seconds that the provider asks to wait, if it says so.
-
-    A date counts from the answer's own `Date` header, so that a wrong clock here does no harm.
-    """
-    if (found := _number(headers.get("retry-after-ms"))) is not None:
-        return max(0.0, found / 1000)
-    after = headers.get("retry-after")
-    if after:
-        if (found := _number(after)) is not None:
-            return max(0.0, found)
-        try:
-            then = parsedate_to_datetime(after)
-            return max(0.0, (then - parsedate_to_datetime(headers.get("date", ""))).total_seconds())
-        except (ValueError, TypeError):
-            return None
-    for detail in as_list(as_object(error).get("details")):
-        delay = str(as_object(detail).get("retryDelay") or "")
-        if (found := _number(delay.removesuffix("s"))) is not None:
-            return max(0.0, found)
-    return None
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text) if text else None
-    except ValueError:
-        return None
-    return value if value is not None and value == value and value != float("inf") else None

@@ -8,9 +8,11 @@ Invariant: cancelling closes the connection at once.
 
 import asyncio
 import random
+import socket
+import ssl
 from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import replace
-from typing import Literal, cast
+from typing import Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 import httpx
@@ -27,6 +29,8 @@ _LONGEST_BACKOFF_S = 30.0
 _LONGEST_WAIT_S = 120.0
 """A provider that asks for a longer wait is not waited for."""
 _ERROR_BODY_BYTES = 1_000_000
+
+_Cause = TypeVar("_Cause", bound=BaseException)
 
 Sleep = Callable[[float], Awaitable[object]]
 Piece = tuple[Literal["text", "reasoning"], str]
@@ -204,6 +208,15 @@ class HttpCaller:
                 retryable=True,
             )
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+            if (broken := _cause(error, ssl.SSLError)) is not None:
+                return _tls_failure(broken, where)
+            if _cause(error, socket.gaierror) is not None:
+                return AdapterFailure(
+                    "noNetwork",
+                    f"The name {urlsplit(where.url).hostname} cannot be found. "
+                    "Check the network and base_url in config.toml.",
+                    retryable=True,
+                )
             if where.is_local:
                 return AdapterFailure(
                     "noNetwork",
@@ -233,7 +246,14 @@ class HttpCaller:
         The transport is asked without a client: redirects, cookies and the like are not wanted.
         """
         if self._transport is None:
-            self._transport = transport_for(self.where.url)
+            try:
+                self._transport = transport_for(self.where.url)
+            except (ImportError, ValueError) as error:
+                raise AdapterFailure(
+                    "noNetwork",
+                    "The proxy that the environment names is of a kind that is not spoken here. "
+                    "Name an http:// proxy in HTTPS_PROXY, or add the host to NO_PROXY.",
+                ) from error
         silent_s = self._settings.idle_timeout_s
         return await self._transport.handle_async_request(
             httpx.Request(
@@ -265,6 +285,29 @@ def _together(pieces: list[Piece]) -> list[Piece]:
         joined.append((kind, "".join(text for _, text in pieces[start:stop])))
         start = stop
     return joined
+
+
+def _cause(error: BaseException, kind: type[_Cause]) -> _Cause | None:
+    """Return the error of this kind that led to `error`."""
+    at: BaseException | None = error
+    while at is not None and not isinstance(at, kind):
+        at = at.__cause__ or at.__context__
+    return at
+
+
+def _tls_failure(error: ssl.SSLError, where: Endpoint) -> AdapterFailure:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return AdapterFailure(
+            "noNetwork",
+            f"The certificate of {where.host} is not trusted ({error.verify_message}). "
+            "Name the file of the authority that signed it in SSL_CERT_FILE, and start the "
+            "engine again.",
+        )
+    return AdapterFailure(
+        "noNetwork",
+        f"{where.host} does not speak TLS as expected ({error.reason or 'broken off'}). "
+        "If it speaks plain HTTP, let base_url in config.toml begin with http://.",
+    )
 
 
 def _is_about_parameters(failure: AdapterFailure) -> bool:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from kova_ls.llm._failure import Endpoint, classify, error_of, no_key, redact, scrub, wait_asked
+from kova_ls.llm._failure import Endpoint, classify, error_of, names_fault, no_key, redact, scrub
 
 WHERE = Endpoint("https://models.example/v1/x", "m-1", "WORK_KEY", secrets=("hunter2",))
 
@@ -107,27 +107,51 @@ def test_known_secrets_leave_a_json_value():
 
 
 @pytest.mark.parametrize(
-    ("headers", "error", "wait_s"),
+    ("body", "said"),
     [
-        ({"retry-after": "3"}, None, 3.0),
-        ({"retry-after-ms": "250", "retry-after": "9"}, None, 0.25),
-        (
-            {
-                "retry-after": "Wed, 21 Oct 2026 07:28:10 GMT",
-                "date": "Wed, 21 Oct 2026 07:28:00 GMT",
-            },
-            None,
-            10.0,
-        ),
-        ({"retry-after": "Wed, 21 Oct 2026 07:28:10 GMT"}, None, None),
-        ({"retry-after": "soon"}, None, None),
-        ({"retry-after": "nan"}, None, None),
-        ({}, {"details": [{"@type": "x"}, {"retryDelay": "34s"}]}, 34.0),
-        ({}, {"message": "x"}, None),
+        (b"", None),
+        (b"{}", None),
+        (b"<html><head><title>502 Bad&nbsp;Gateway</title></head><body>x</body></html>", "502 Bad"),
+        (b"<html><style>a{b:c}</style><h1>Not   found</h1></html>", "Not found."),
+        (b'{"detail":[{"loc":["body"],"msg":"Field required","type":"missing"}]}', "Field req"),
+        (b'{"Message":"no access"}', "no access"),
     ],
 )
-def test_the_wait_asked_for_is_read(headers: dict[str, str], error: Any, wait_s: float | None):
-    assert wait_asked(headers, error) == wait_s
+def test_what_a_body_says_is_quoted_in_words(body: bytes, said: str | None):
+    message = classify(error_of(body), WHERE, status=500).message
+    assert ("It said" in message) == (said is not None)
+    assert said is None or f"It said: {said}" in message
+    assert "<" not in message
+
+
+def test_a_long_wait_and_an_address_that_moved_are_named():
+    long = classify("slow", WHERE, status=429, headers={"retry-after": "5400"})
+    assert "Try again in 90 min" in long.message
+    moved = {"location": "https://u:p@new.example/v1?key=k"}
+    message = classify({"message": ""}, WHERE, status=307, headers=moved).message
+    assert "It points to new.example/v1." in message
+
+
+def test_a_path_that_is_not_there_is_named():
+    where = Endpoint("https://u:p@models.example/api/chat?key=k")
+    for status in (404, 405):
+        message = classify("", where, status=status).message
+        assert "went to https://models.example/api/chat." in message
+
+
+@pytest.mark.parametrize(
+    ("value", "is_fault"),
+    [
+        ({"detail": "Not found"}, True),
+        ({"detail": [{"msg": "x"}]}, True),
+        ({"type": "message_start", "message": {"id": "m"}}, False),
+        ({"message": ""}, False),
+        ({"type": "ping"}, False),
+        ("message", False),
+    ],
+)
+def test_a_lone_complaint_is_known_by_its_words(value: Any, is_fault: bool):
+    assert names_fault(value) == is_fault
 
 
 def test_the_provider_may_say_whether_a_retry_makes_sense():
