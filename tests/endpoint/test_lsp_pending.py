@@ -28,8 +28,8 @@ async def test_a_card_is_announced_and_answered_only_when_asked_for(tmp_path):
     assert titles.index("window/showMessageRequest") > ids.index(f"r{3}")
     assert [action["title"] for action in asked["actions"]] == [
         "Deny",
-        "Allow once",
         "Deny and say why …",
+        "Allow once",
     ]
     assert "+two" in asked["message"]
     for _ in range(20):
