@@ -246,7 +246,10 @@ def _call(options: argparse.Namespace, facts: Facts, world: World) -> Call:
                 raise _Fault(str(error)) from None
             is_tree = tool in ("grep", "glob")
             effects.append(found.writes() if tool in _WRITERS else found.reads(is_tree=is_tree))
-    return Call(tool, tuple(effects))
+    seen = (
+        judge.seen_on_disk(effect, home=facts.home, workspace=facts.workspace) for effect in effects
+    )
+    return Call(tool, tuple(seen))
 
 
 def _lines(call: Call, ruling: Ruling) -> Iterator[str]:
@@ -286,7 +289,7 @@ def _batch(options: argparse.Namespace, world: World) -> int:
         workspace=folder,
         git_dirs_ok=options.workspace is None or judge.git_dir_is_own(folder),
     )
-    judge_line = _line_judge(facts)
+    judge_line = _line_judge(facts, looks=options.workspace is not None)
     out = getattr(world.stdout, "buffer", None)
     for lines in _lines_of(world.stdin):
         answers = b"".join(judge_line(line) for line in lines)
@@ -318,8 +321,11 @@ def _lines_of(stream: BinaryIO) -> Iterator[list[bytes]]:
         yield [last]
 
 
-def _line_judge(facts: Facts) -> Callable[[bytes], bytes]:
-    """Return the function from an input line to an output line. It never raises."""
+def _line_judge(facts: Facts, *, looks: bool) -> Callable[[bytes], bytes]:
+    """Return the function from an input line to an output line. It never raises.
+
+    `looks` at the folders that a line names; without, the text of the line alone counts.
+    """
     known: dict[tuple[str, ...], tuple[tuple[Rule, ...], list[dict[str, str]]]] = {}
 
     def rules_of(texts: tuple[str, ...]) -> tuple[tuple[Rule, ...], list[dict[str, str]]]:
@@ -347,7 +353,9 @@ def _line_judge(facts: Facts) -> Callable[[bytes], bytes]:
                 mode=Mode(asked.get("mode") or facts.mode),
                 level=ApprovalLevel(asked.get("level") or facts.level),
             )
-            effect = RunCommand(asked["command"], facts.workspace or "/")
+            effect: Effect = RunCommand(asked["command"], facts.workspace or "/")
+            if looks:
+                effect = judge.seen_on_disk(effect, home=facts.home, workspace=facts.workspace)
             answer = _as_json(adjudicate(Call("bash", (effect,)), mine))
             if problems:
                 answer["problems"] = problems

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kova_ls.engine.grant_set import Proposal, visible
+from kova_ls.engine.local_modules import with_local_modules
 from kova_ls.engine.places import path_dirs, workspace_path
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.workspace import file_uri, resolve
@@ -83,9 +84,7 @@ def roots_of(session: "Session") -> tuple[RootEntry, ...]:
 def judge(session: "Session", tool: Tool, args: Any) -> tuple[Call, Ruling]:
     """Say what the gates say of a call now. Raises: ToolError for a path that cannot be."""
     effects: list[Effect] = [
-        replace(effect, is_git_dir=is_in_git_dir(effect.path))
-        if isinstance(effect, WritePath)
-        else effect
+        seen_on_disk(effect, home=session.engine.places.home, workspace=workspace_path(session))
         for effect in tool.effects(args, resolver(session))
     ]
     call = Call(tool.name, tuple(effects), tool.aliases)
@@ -94,6 +93,15 @@ def judge(session: "Session", tool: Tool, args: Any) -> tuple[Call, Ruling]:
     known = facts(session, effects)
     wishes = engine.grants.load(known.workspace).proposals
     return call, rule_on(call, known, wishes, engine.programs)
+
+
+def seen_on_disk(effect: Effect, *, home: str, workspace: str | None) -> Effect:
+    """Return the effect with what its paths and folders hold now."""
+    if isinstance(effect, WritePath):
+        return replace(effect, is_git_dir=is_in_git_dir(effect.path))
+    if isinstance(effect, RunCommand):
+        return with_local_modules(effect, home, workspace)
+    return effect
 
 
 def rule_on(call: Call, known: Facts, wishes: Sequence[Proposal], programs: Programs) -> Ruling:

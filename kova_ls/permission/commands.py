@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kova_ls.permission.effects import RunCommand
 from kova_ls.permission.facts import Facts
+from kova_ls.permission.module_folders import module_reason
 from kova_ls.permission.protected import sensitive_word
 from kova_ls.permission.rules import load, match_line, match_part
 from kova_ls.permission.searches import search_pattern
@@ -43,8 +44,10 @@ def view(effect: RunCommand, facts: Facts) -> CommandView:
     segments: list[Segment] = []
     rules: list[str] = []
     may_remember = analysis.changes_shell is None
-    for part in analysis.parts:
-        guard = _guard(part, effect, facts)
+    for at, part in enumerate(analysis.parts):
+        guard = _guard(part, effect, facts) or module_reason(
+            analysis.parts, at, effect.cwd, facts.home, effect.local_modules
+        )
         rule = None if guard else (whole or match_part(part, entries))
         if guard or part.rule is None:
             may_remember = False

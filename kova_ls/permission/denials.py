@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from kova_ls.permission.programs import program_name
+from kova_ls.permission.programs import development_program, program_name
 from kova_ls.permission.shell import analyse, is_confirmed
 
 _CHUNKS = re.compile(r"[;&|\n(){}<>`]+|\$\(")
@@ -28,10 +28,18 @@ def covers(command: str, words: Sequence[str], *, is_prefix: bool) -> bool:
     for part in analysis.parts:
         if part.values and _covers_words(part.values, words, is_prefix=is_prefix):
             return True
+        inner = development_program(part.values)
+        if inner:
+            started = [inner.program, *part.values[inner.at + 1 :]]
+            if _covers_words(started, words, is_prefix=is_prefix):
+                return True
     if (
         analysis.refusal is None
         and analysis.changes_shell is None
-        and all(part.never is None and part.values for part in analysis.parts)
+        and all(
+            part.never is None and part.values and not development_program(part.values)
+            for part in analysis.parts
+        )
         and is_confirmed(command)
     ):
         return False

@@ -42,6 +42,8 @@ class RunCommand:
     command: str
     cwd: str
     """Resolved folder it runs in."""
+    local_modules: frozenset[str] = frozenset()
+    """Names of Python modules in the folders that `module_folders` tells."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from kova_ls.permission.escape_words import CHECKS
 from kova_ls.permission.escape_words_tools import TOOL_CHECKS
 from kova_ls.permission.escapes import ESCAPES, Escape
 from kova_ls.permission.escapes_builds import BUILD_ESCAPES
+from kova_ls.permission.escapes_python import PYTHON_ESCAPES
 from kova_ls.permission.escapes_services import SERVICE_ESCAPES
 from kova_ls.permission.escapes_text import TEXT_ESCAPES
 from kova_ls.permission.escapes_tools import TOOL_ESCAPES
@@ -90,11 +91,32 @@ def _read(name: str, entry: "_Entry", values: Sequence[str]) -> str | None:
             return "Options before git's sub-command change what git runs."
     if name == "cargo" and values[:1] and values[0] in _CARGO_RUNS and "--" in values:
         values = values[: values.index("--")]
+    if name == "coverage" and values[:1] == ["run"] and (measured := _measured(values)):
+        before, started = values[1 : measured - 1], _entry(values[measured])
+        reason = _check_options(name, options, before)
+        if reason or started is None:
+            return reason
+        return _read(values[measured], started, values[measured + 1 :])
     if options:
         reason = _check_options(name, options, values[at:])
         if reason:
             return reason
     return check(values[at:]) if check else None
+
+
+_COVERAGE_FLAG = re.compile(
+    r"--(branch|append|parallel-mode|timid|source=.*|source-pkgs=.*|omit=.*|include=.*)|-[apL]"
+)
+
+
+def _measured(values: Sequence[str]) -> int:
+    """Return where `coverage run … -m X` names a runner of tests, or 0."""
+    for at, value in enumerate(values[1:], start=1):
+        if value == "-m":
+            return at + 1 if values[at + 1 : at + 2] in (["pytest"], ["unittest"]) else 0
+        if not _COVERAGE_FLAG.fullmatch(value):
+            return 0
+    return 0
 
 
 _Entry = tuple[tuple[_Options, ...], Callable[[Sequence[str]], str | None] | None]
@@ -256,7 +278,14 @@ _SubOptions = dict[str, tuple[_Options, ...]]
 def _tables() -> "dict[str, _Entry]":
     own: dict[str, list[_Options]] = {}
     subs: dict[str, dict[str, list[_Options]]] = {}
-    for entry in ESCAPES + TOOL_ESCAPES + BUILD_ESCAPES + SERVICE_ESCAPES + TEXT_ESCAPES:
+    for entry in (
+        *ESCAPES,
+        *TOOL_ESCAPES,
+        *BUILD_ESCAPES,
+        *SERVICE_ESCAPES,
+        *TEXT_ESCAPES,
+        *PYTHON_ESCAPES,
+    ):
         options = _compile(entry)
         for name in entry.programs.split():
             program, _, sub = name.partition(":")

@@ -7,6 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 
 _MAKE_VALUE = re.compile(r"\d*|yes|no|true|false|on|off|y|n")
+_MAKE_NAMES = frozenset(
+    "TEST TESTS VERSION TAG IMG IMAGE ENV PROFILE FILTER PKG PACKAGE MODULE NAME ARCH PLATFORM"
+    " BUILD_TYPE MODE TARGET SERVICE REGION".split()
+)
+"""By custom they name what to build or test, and no program."""
+_MAKE_WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/@+-]*")
 
 
 def _check_make(values: Sequence[str]) -> str | None:
@@ -15,7 +21,11 @@ def _check_make(values: Sequence[str]) -> str | None:
         if value.startswith("-"):
             continue
         if has_value and not (
-            re.fullmatch(r"[A-Z][A-Z0-9_]*", name) and _MAKE_VALUE.fullmatch(rest)
+            re.fullmatch(r"[A-Z][A-Z0-9_]*", name)
+            and (
+                _MAKE_VALUE.fullmatch(rest)
+                or (name in _MAKE_NAMES and _MAKE_WORD.fullmatch(rest) and ".." not in rest)
+            )
         ):
             return f"`make {name}=` may name a program to run."
     return None
@@ -31,9 +41,29 @@ def _check_go(values: Sequence[str]) -> str | None:
             given = bare.partition("=")[2] or (values[at + 1] if at + 1 < len(values) else "")
             if _SHELL_LINK.search(given):
                 return "The flags given to the linker may run a program."
+        if at and values[0] == "tool" and not _is_cover(values[1:]):
+            return "`go tool` runs a program."
         if at and values[0] == "run" and "@" in value:
             return "`go run` with a version fetches a program and runs it."
     return None
+
+
+_COVER = re.compile(r"--?(func|html)=[\w.-][\w./-]*|--?o=(?!\.)[\w.-]+\.html")
+
+
+def _is_cover(values: Sequence[str]) -> bool:
+    """Tell whether `go tool` shows what tests covered, in the terminal or in a page beside it."""
+    if values[:1] != ["cover"] or len(values) < 2:
+        return False
+    joined: list[str] = []
+    for value in values[1:]:
+        if joined and joined[-1] in ("-o", "-func", "-html"):
+            joined[-1] += f"={value}"
+        else:
+            joined.append(value)
+    has_page = any(value.startswith(("-html", "--html")) for value in joined)
+    is_written = any(value.startswith(("-o", "--o")) for value in joined)
+    return has_page == is_written and all(_COVER.fullmatch(value) for value in joined)
 
 
 _GIT_CONFIG_READS = frozenset(
@@ -79,8 +109,29 @@ def _check_git(values: Sequence[str]) -> str | None:
     return None
 
 
+_GRADLE_PROPERTY = re.compile(
+    r"(spring\.profiles\.active|test\.single|skipTests|file\.encoding|org\.gradle\.(daemon|parallel"
+    r"|caching|configureondemand|warning\.mode))(=[\w.,*-]*)?"
+)
+
+
+def _check_gradle(values: Sequence[str]) -> str | None:
+    for at, value in enumerate(values):
+        given = ""
+        if value in ("-D", "--system-prop"):
+            given = values[at + 1] if at + 1 < len(values) else "?"
+        elif value.startswith(("-D", "--D")):
+            given = value.lstrip("-")[1:]
+        elif value.startswith("--system-prop"):
+            given = value.partition("=")[2] or "?"
+        if given and not _GRADLE_PROPERTY.fullmatch(given):
+            return f"`gradle -D{given.split('=')[0]}` may name a program or agent to run."
+    return None
+
+
 _MAVEN_PROPERTY = re.compile(
-    r"-D(skipTests|skipITs|maven\.test\.skip|failIfNoTests|test|it\.test|checkstyle\.skip|spotless\.check"
+    r"-D(skipTests|skipITs|spring\.profiles\.active|surefire\.(useFile|printSummary|rerunFailingTestsCount)"
+    r"|maven\.test\.failure\.ignore|style\.color|maven\.test\.skip|failIfNoTests|test|it\.test|checkstyle\.skip|spotless\.check"
     r"\.skip|surefire\.failIfNoSpecifiedTests|maven\.javadoc\.skip)(=[\w.#*,+$-]*)?\Z"
 )
 
@@ -171,9 +222,95 @@ def _check_cmake(values: Sequence[str]) -> str | None:
     return None
 
 
+_KUBE_READS = frozenset({"current-context", "get-contexts", "get-clusters", "get-users", "view"})
+
+
+def _check_kubectl(values: Sequence[str]) -> str | None:
+    if "config" in values[:3]:
+        rest = values[values.index("config") + 1 :]
+        if not rest or rest[0] not in _KUBE_READS or any(v.startswith("--raw") for v in rest):
+            return "`kubectl config` changes what is reached later, or shows passwords."
+    return None
+
+
+def _check_docker(values: Sequence[str]) -> str | None:
+    if "context" in values[:2]:
+        rest = values[values.index("context") + 1 :]
+        if rest[:1] not in (["ls"], ["list"], ["show"], ["inspect"]):
+            return "`docker context` changes which machine is reached later."
+    return None
+
+
+_CLOUD_READS = frozenset({"list", "get", "get-value", "list-profiles"})
+
+
+def _check_cloud(values: Sequence[str]) -> str | None:
+    for at, value in enumerate(values[:4]):
+        if value in ("config", "configure") and not _CLOUD_READS.intersection(
+            values[at + 1 : at + 2]
+        ):
+            return f"`{value}` changes the settings of every later command."
+    return None
+
+
+_OPENSSL_READS = {
+    "x509": frozenset(
+        "-in -inform -noout -text -subject -issuer -dates -startdate -enddate -serial -fingerprint"
+        " -sha256 -sha1 -checkend -ext -nameopt -purpose -email -hash -modulus -pubkey".split()
+    ),
+    "s_client": frozenset(
+        "-connect -servername -showcerts -brief -verify_return_error -tls1_2 -tls1_3 -alpn"
+        " -starttls -prexit -quiet -status".split()
+    ),
+}
+
+
+def _check_openssl(values: Sequence[str]) -> str | None:
+    known = _OPENSSL_READS.get(values[0]) if values else None
+    if known is None:
+        return None
+    options = {value for value in values[1:] if value.startswith("-")}
+    if not options <= known or (values[0] == "x509" and "-noout" not in options):
+        return f"`openssl {values[0]}` with such options writes a file or loads code."
+    return None
+
+
 def _check_gh(values: Sequence[str]) -> str | None:
     if "--" in values and ("clone" in values or "fork" in values):
         return "What follows `--` is for git, and may run a program."
+    return None
+
+
+_JSON_FLAGS = frozenset(
+    "--sort-keys --no-ensure-ascii --json-lines --tab --no-indent --compact -h --help -".split()
+)
+
+
+def _check_json_tool(values: Sequence[str]) -> str | None:
+    operands = 0
+    for at, value in enumerate(values):
+        if value == "--indent" or (at and values[at - 1] == "--indent"):
+            continue
+        if value.startswith("-") and value not in _JSON_FLAGS:
+            return f"`json.tool {value}` is not a plain option."
+        operands += value == "-" or not value.startswith("-")
+    return "The second operand of `json.tool` is written." if operands > 1 else None
+
+
+_VENV_FLAGS = frozenset(
+    "--system-site-packages --symlinks --copies --without-pip --upgrade-deps --prompt"
+    " --without-scm-ignore-files -h --help".split()
+)
+_VENV_FOLDER = re.compile(r"\.?[A-Za-z0-9_][A-Za-z0-9_.-]*/?")
+
+
+def _check_venv(values: Sequence[str]) -> str | None:
+    for value in values:
+        if value.startswith("-"):
+            if value.split("=", 1)[0] not in _VENV_FLAGS:
+                return f"`venv {value}` is not a plain option."
+        elif not _VENV_FOLDER.fullmatch(value) or value.startswith((".git", ".kova", ".vscode")):
+            return f"`venv` writes into {value!r}, which may not be a folder of its own."
     return None
 
 
@@ -191,4 +328,13 @@ TOOL_CHECKS: dict[str, Callable[[Sequence[str]], str | None]] = {
     "dotnet": _check_dotnet,
     "cmake": _check_cmake,
     "gh": _check_gh,
+    "gradle": _check_gradle,
+    "gradlew": _check_gradle,
+    "kubectl": _check_kubectl,
+    "oc": _check_kubectl,
+    **dict.fromkeys(("docker", "podman", "nerdctl"), _check_docker),
+    **dict.fromkeys(("aws", "gcloud", "az"), _check_cloud),
+    "openssl": _check_openssl,
+    "json.tool": _check_json_tool,
+    "venv": _check_venv,
 }

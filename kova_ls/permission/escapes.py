@@ -99,10 +99,10 @@ ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "git:submodule",
-        "foreach update",
-        "runs commands, also those that the repository names",
+        "foreach",
+        "runs a command",
         ("git submodule foreach ls", "git submodule --quiet foreach ls"),
-        ("git submodule status",),
+        ("git submodule status", "git submodule update --init --recursive"),
     ),
     Escape(
         "git:help",
@@ -232,11 +232,22 @@ ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "openssl",
-        "--out --writerand --engine --provider --keyout --provider-path --CAkey s_server req x509 ca"
-        " s_client enc engine rehash srp --respout --reqout --config",
+        "--out --writerand --engine --provider --keyout --provider-path --CAkey s_server req ca"
+        " enc engine rehash srp --respout --reqout --config",
         "writes a file or loads code",
-        ("openssl rand -out x 5", "openssl dgst -engine x a"),
-        ("openssl version", "openssl rand -hex 16"),
+        (
+            "openssl rand -out x 5",
+            "openssl dgst -engine x a",
+            "openssl x509 -in a",
+            "openssl x509 -noout -in a -CAserial x",
+            "openssl s_client -connect a -sess_out x",
+        ),
+        (
+            "openssl version",
+            "openssl rand -hex 16",
+            "openssl x509 -in a.crt -noout -text",
+            "openssl s_client -connect example.org:443 -servername example.org",
+        ),
         single_dash=True,
     ),
     Escape(

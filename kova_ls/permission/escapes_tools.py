@@ -16,12 +16,26 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "make --eval x",
             "make -f x",
             "make SHELL=./x",
+            "make SHELL=bash",
+            "make TEST=/x",
+            "make TEST=-x",
+            "make VERSION='1;x'",
+            "make ARGS=-x test",
             "make CC=./x",
             "make -C /x",
             "make -nf x",
             "make -C ../x",
         ),
-        ("make", "make test", "make -j4 build", "make V=1", "make -n", "make -C docs html"),
+        (
+            "make",
+            "make test",
+            "make -j4 build",
+            "make V=1",
+            "make -n",
+            "make -C docs html",
+            "make test TEST=tests/test_a.py",
+            "make docker-build IMG=foo:latest VERSION=1.2.3",
+        ),
         valued="jlO",
     ),
     Escape(
@@ -88,7 +102,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
     Escape(
         "gradle gradlew",
         "--I --init-script --b --build-file --c --settings-file --p@ --project-dir@ --g"
-        " --gradle-user-home --project-cache-dir@ --include-build --D* --system-prop",
+        " --gradle-user-home --project-cache-dir@ --include-build",
         "uses other instructions than the project's",
         (
             "gradle -I x",
@@ -96,8 +110,16 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "./gradlew --init-script=x",
             "gradle -p /x",
             "gradle -Dx=y test",
+            "gradle -D x=y test",
+            "gradle --system-prop x=y test",
+            "gradle -Dspring.profiles.active=a -Dx=y test",
         ),
-        ("./gradlew test", "./gradlew build --info", "gradle -q test"),
+        (
+            "./gradlew test",
+            "./gradlew build --info",
+            "gradle -q test",
+            "./gradlew test -Dspring.profiles.active=test",
+        ),
         abbreviates=False,
         single_dash=True,
     ),
@@ -123,7 +145,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
     Escape(
         "go",
         "--toolexec --exec --overlay --modfile --vettool --gccgoflags --C@ --w --pkgdir --fixtool"
-        " tool telemetry",
+        " telemetry",
         "runs a program or uses other instructions than the project's",
         (
             "go build -toolexec ./x ./...",
@@ -131,6 +153,9 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "go vet -vettool=x",
             "go env -w A=b",
             "go run example.org/x@latest",
+            "go tool x",
+            "go tool pprof -http=:1 x",
+            "go tool cover -html=x -o /x",
             "go build -ldflags '-extld=x'",
         ),
         (
@@ -138,6 +163,8 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "go test ./... -run X",
             "go vet ./...",
             "go env GOPATH",
+            "go tool cover -func=coverage.out",
+            "go tool cover -html=coverage.out -o coverage.html",
             "go build -ldflags '-s -w -X main.v=1' .",
         ),
         abbreviates=False,
@@ -475,20 +502,27 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
     Escape(
         "kubectl oc helm",
         "--kubeconfig --cache-dir --post-renderer --editor cp plugin edit proxy attach port-forward"
-        " plugins config --output-dir@ --log-file@ --profile-output@ --profile",
+        " plugins --output-dir@ --log-file@ --profile-output@ --profile",
         "uses other credentials, or runs or writes something",
-        ("kubectl --kubeconfig x get po", "helm install --post-renderer x a b", "kubectl cp a b"),
-        ("kubectl get pods -n dev", "kubectl logs a", "helm list"),
+        (
+            "kubectl --kubeconfig x get po",
+            "helm install --post-renderer x a b",
+            "kubectl cp a b",
+            "kubectl config set-context x",
+            "kubectl config view --raw",
+        ),
+        ("kubectl get pods -n dev", "kubectl logs a", "helm list", "kubectl config get-contexts"),
         abbreviates=False,
     ),
     Escape(
         "docker podman docker-compose nerdctl",
-        "cp plugin save context export --config -H --host --output -o --iidfile@ --cidfile@"
+        "cp plugin save export --config -H --host --output -o --iidfile@ --cidfile@"
         " --metadata-file@ --builder -f@ --file@ --project-directory@ --env-file@ --volumes-from",
         "reaches files or machines elsewhere",
-        ("docker cp a b", "docker -H x ps", "docker save -o x y", "docker compose -f /x up"),
+        ("docker cp a b", "docker -H x ps", "docker save -o x y", "docker context use x"),
         (
             "docker ps",
+            "docker context ls",
             "docker build -t x .",
             "docker compose -f dev.yml up -d --build",
             "docker logs a",
@@ -508,10 +542,16 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "aws gcloud az gsutil pulumi",
-        "configure cp sync mv rm ssm ssh login alias extension plugin config --endpoint-url"
+        "cp sync mv rm ssm ssh login alias extension plugin --endpoint-url"
         " --cli-input-json --configuration --impersonate-service-account --ca-bundle --cwd@",
         "moves files or changes credentials",
-        ("aws s3 cp a b", "aws configure set x y"),
-        ("aws s3 ls", "az account show", "gcloud compute instances list"),
+        ("aws s3 cp a b", "aws configure set x y", "aws configure", "gcloud config set a b"),
+        (
+            "aws s3 ls",
+            "az account show",
+            "gcloud compute instances list",
+            "gcloud config get-value project",
+            "aws configure list",
+        ),
     ),
 )

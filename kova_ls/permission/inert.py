@@ -25,7 +25,8 @@ _WORD = r"[A-Za-z0-9_.,:=@+-]*"
 
 INERT: tuple[Inert, ...] = (
     Inert(
-        "NODE_ENV RAILS_ENV RACK_ENV APP_ENV CI",
+        "NODE_ENV RAILS_ENV RACK_ENV APP_ENV MIX_ENV FLASK_ENV DOTNET_ENVIRONMENT ASPNETCORE_ENVIRONMENT"
+        " SPRING_PROFILES_ACTIVE CI",
         r"[A-Za-z0-9_-]*",
         "names the kind of run",
         ("NODE_ENV=test", "CI=1", "CI=true"),
@@ -63,7 +64,9 @@ INERT: tuple[Inert, ...] = (
     Inert(
         "PORT OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS TF_CPP_MIN_LOG_LEVEL"
         " CUDA_VISIBLE_DEVICES CUDA_LAUNCH_BLOCKING CARGO_INCREMENTAL CGO_ENABLED PYTHONFAULTHANDLER"
-        " NODE_NO_WARNINGS TF_ENABLE_ONEDNN_OPTS",
+        " NODE_NO_WARNINGS TF_ENABLE_ONEDNN_OPTS CARGO_BUILD_JOBS RUST_TEST_THREADS DOCKER_BUILDKIT HUSKY"
+        " COMPOSE_DOCKER_CLI_BUILD COMPOSER_NO_INTERACTION COMPOSER_ALLOW_SUPERUSER TF_IN_AUTOMATION"
+        " PUPPETEER_SKIP_DOWNLOAD PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD PIP_DISABLE_PIP_VERSION_CHECK",
         r"[0-9]+(,[0-9]+)*",
         "is a number that the program counts or listens with",
         ("PORT=3000", "CUDA_VISIBLE_DEVICES=0,1", "CGO_ENABLED=0"),
@@ -106,6 +109,54 @@ INERT: tuple[Inert, ...] = (
         "chooses which messages are logged",
         ("RUST_LOG=debug", "RUST_LOG=app=info,net=warn"),
         ("RUST_LOG=./x",),
+    ),
+    Inert(
+        "NODE_OPTIONS",
+        r"(?:--(?:max[-_]old[-_]space[-_]size=[0-9]+|experimental-vm-modules|no-warnings"
+        r"|trace-warnings|no-deprecation|trace-deprecation|enable-source-maps"
+        r"|openssl-legacy-provider)(?: +|\Z))*",
+        "sets Node's memory, modules and warnings; nearly every other option loads code",
+        ("NODE_OPTIONS=--max-old-space-size=4096", "NODE_OPTIONS=--experimental-vm-modules"),
+        (
+            "NODE_OPTIONS=--require=./x.js",
+            "NODE_OPTIONS=--no-warnings --import ./x.js",
+            "NODE_OPTIONS=--max-old-space-size=1x",
+        ),
+    ),
+    Inert(
+        "RUSTFLAGS RUSTDOCFLAGS",
+        r"(?:-[AWDF] ?[a-z_:]+(?: +|\Z))*",
+        "sets which lints warn; other flags name a linker or load code",
+        ("RUSTFLAGS=-D warnings", "RUSTFLAGS=-Dwarnings -A dead_code"),
+        ("RUSTFLAGS=-C linker=./x", "RUSTFLAGS=-Dwarnings -Clinker=x", "RUSTFLAGS=@x"),
+    ),
+    Inert(
+        "GOFLAGS",
+        r"-mod=(?:mod|vendor|readonly)",
+        "says where modules come from; other flags run programs",
+        ("GOFLAGS=-mod=mod",),
+        ("GOFLAGS=-toolexec=./x", "GOFLAGS=-mod=mod -exec=x", "GOFLAGS=-modfile=x"),
+    ),
+    Inert(
+        "GIT_PAGER PAGER GH_PAGER MANPAGER",
+        r"(?:cat)?",
+        "shows output as it is; any other value is a command",
+        ("GIT_PAGER=cat", "PAGER="),
+        ("GIT_PAGER=./cat", "PAGER=less", "GIT_PAGER=cat x"),
+    ),
+    Inert(
+        "GIT_EDITOR GIT_SEQUENCE_EDITOR EDITOR",
+        r"true|:",
+        "keeps the text as it is; any other value is a command",
+        ("GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=:"),
+        ("GIT_EDITOR=", "GIT_EDITOR=./true", "EDITOR=vi"),
+    ),
+    Inert(
+        "TERM BROWSER XDEBUG_MODE GO111MODULE",
+        r"dumb|xterm(?:-256color)?|none|off|coverage|on|auto",
+        "says what the terminal can do, or switches a browser or debugger off",
+        ("TERM=dumb", "BROWSER=none", "XDEBUG_MODE=coverage"),
+        ("TERM=../x", "BROWSER=./x", "XDEBUG_CONFIG=x"),
     ),
 )
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from kova_ls.permission.python_modules import PYTHON_WRAPPERS, module_program
+
 
 class Never(NamedTuple):
     """Programs that a remembered prefix may not cover."""
@@ -21,19 +23,24 @@ class Never(NamedTuple):
 
 NEVER: tuple[Never, ...] = (
     Never(
-        "node# nodejs bun deno tsx ts-node vite-node babel-node esno python* pypy# ipython# perl#"
+        "node# nodejs bun deno tsx ts-node vite-node babel-node esno python* py pypy# ipython# perl#"
         " ruby# jruby irb pry php# lua# luajit awk gawk mawk nawk pwsh powershell powershell.exe"
         " Rscript R julia osascript tclsh# wish expect groovy jshell elixir iex erl escript guile"
         " racket sbcl scala swipl ocaml ghci runghc runhaskell jupyter m4 dc java mongo"
         " mongosh ldd gs kotlin kotlinc clojure clj bb crystal:eval raku janet zig:run dotnet:script"
         " lualatex luatex luahbtex texlua soffice libreoffice dotnet:fsi swift:repl meson:runpython yarn:node yarn:run:node"
-        " rails:runner rails:r rails:console rails:c rails:dbconsole mix:run mix:eval mix:cmd stack:ghci"
+        " rails:runner rails:r rails:console rails:c rails:dbconsole mix:run mix:eval mix:cmd mix:do stack:ghci"
         " stack:runghc stack:script",
         "runs any program text it is given",
         (
             "node -e 1",
             "python3 -m http.server",
             "python3.12 x.py",
+            "py x.py",
+            "python -c 1",
+            "python -m x",
+            "python -m",
+            "python -B -m pytest",
             "awk 1 f",
             "bun test",
             "php8.2 x",
@@ -174,7 +181,7 @@ TAKES: tuple[Takes, ...] = (
     Takes(
         "systemctl service launchctl loginctl networkctl timedatectl hostnamectl ip ufw"
         " nmcli resolvectl openssl ruff turbo nx lerna ng vue nest prisma drizzle-kit alembic"
-        " django-admin flask celery pm2 pre-commit biome deptry golangci-lint buf protolint bazel"
+        " django-admin flask celery pm2 pre-commit coverage biome deptry golangci-lint buf protolint bazel"
         " bazelisk buck buck2 pants west idf.py zig rails nb hugo mkdocs"
         " docusaurus changeset wasm-pack trunk maturin cross sqlx diesel sea-orm-cli tauri cordova"
         " ionic capacitor pod fastlane xcrun adb fastboot virsh zfs zpool btrfs"
@@ -238,11 +245,13 @@ DEVELOPMENT = frozenset(
     "pytest ruff mypy pyright basedpyright black isort flake8 pylint bandit tox nox coverage"
     " pre-commit mkdocs sphinx-build alembic tsc eslint prettier jest vitest mocha ava tap biome"
     " stylelint playwright cypress turbo nx vite webpack rollup tsup rspec rubocop rake standardrb"
-    " brakeman minitest deptry vulture ty pip-audit codespell yamllint".split()
+    " brakeman minitest rails deptry vulture ty pip-audit codespell yamllint".split()
 )
 """Programs whose own purpose is checking, testing or building the project."""
 
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*\Z")
+_DOTTED = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+\Z")
+"""How Elixir's `mix` names its tasks."""
 _PROGRAM = re.compile(r"[A-Za-z0-9_./+@%,:-]+\Z|\[\Z")
 _VERSION = re.compile(r"[0-9.]*\Z")
 
@@ -309,19 +318,39 @@ def never_reason(words: Sequence[str]) -> str | None:
     """Return why no remembered prefix may cover these words, or None."""
     name = program_name(words[0])
     reason = _never_program(name) or (_never_program(name.lower()) if not name.islower() else None)
-    if reason is not None:
-        return f"`{words[0]}` {reason}"
-    found = _never_sub(name, words)
-    if found is None or development_program(words):
+    found = None if reason else _never_sub(name, words)
+    if (reason is None and found is None) or development_program(words):
         return None
+    if found is None:
+        return f"`{words[0]}` {reason}"
     return f"`{words[0]} {' '.join(found[0])}` {found[1]}"
 
 
-def development_program(words: Sequence[str]) -> int:
-    """Return where in `uv run pytest -q` the inner program stands, or 0."""
-    if len(words) < 3 or (program_name(words[0]), words[1]) not in WRAPPERS:
-        return 0
-    return 2 if words[2] in DEVELOPMENT else 0
+class Inner(NamedTuple):
+    """The program that a wrapper starts."""
+
+    at: int
+    """Where in the words it is named."""
+    program: str
+    is_module: bool
+    """Python finds it, as `python -m`."""
+
+
+def development_program(words: Sequence[str]) -> Inner | None:
+    """Return the well-known program in `uv run pytest -q` or `python -m pytest -q`, or None."""
+    if len(words) < 3:
+        return None
+    at = 0
+    name = program_name(words[0])
+    if (name, words[1]) in WRAPPERS:
+        if words[2] in DEVELOPMENT:
+            is_free = _never_sub(words[2], words[2:]) is None
+            return Inner(2, words[2], is_module=False) if is_free else None
+        if name not in PYTHON_WRAPPERS:
+            return None
+        at, name = 2, words[2]
+    program = module_program(words, at, name)
+    return None if program is None else Inner(at + 2, program, is_module=True)
 
 
 def _never_program(name: str) -> str | None:
@@ -365,13 +394,22 @@ def make_rule(words: Sequence[str]) -> str | None:
     first = words[0]
     if not _PROGRAM.match(first) or first.startswith("-") or never_reason(words):
         return None
+    inner = development_program(words)
+    if inner:
+        return _wrapped_rule(words, inner)
     name = program_name(first)
-    if development_program(words):
-        return f"{first} {words[1]} {words[2]} *"
     takes = takes_subcommands(name)
     second = words[1] if len(words) > 1 else ""
     if takes is False:
         return f"{first} *"
-    if second and _SUBCOMMAND.match(second):
+    if second and (_SUBCOMMAND.match(second) or (name == "mix" and _DOTTED.match(second))):
         return f"{first} {second} *"
     return None if takes else f"{first} *"
+
+
+def _wrapped_rule(words: Sequence[str], inner: Inner) -> str | None:
+    rule = " ".join(words[: inner.at + 1])
+    if not takes_subcommands(inner.program) or not (inner.is_module or inner.program == "rails"):
+        return f"{rule} *"
+    own = make_rule([inner.program, *words[inner.at + 1 :]])
+    return None if own is None else rule + own[len(inner.program) :]

@@ -109,6 +109,11 @@ def blocked_reason(command: str) -> Reason | None:
     return None
 
 
+def looks_only(part: Part) -> bool:
+    """Tell whether a segment is on the list."""
+    return _part_problem(part) is None
+
+
 def _part_problem(part: Part) -> str | None:
     if part.guard is not None:
         return part.guard.text

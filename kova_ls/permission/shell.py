@@ -21,6 +21,7 @@ from kova_ls.permission.lexer import (
     QUOTED_DOLLAR,
     Line,
     SimpleCommand,
+    Word,
     lex,
 )
 from kova_ls.permission.programs import (
@@ -121,15 +122,15 @@ def _examine(text: str, command: SimpleCommand, *, has_moved: bool) -> Part:
         if any(word.flags & (DOLLAR | QUOTED_DOLLAR) for word in words[1:]):
             bare = (bare_value(value) for value in values)
             never = never or never_reason([value for value in bare if value])
-        if guard is None and len(words) > 1 and words[1].flags & EXPANDS and has_subcommands(name):
-            guard = Reason(
-                code="expansion", text=f"The shell builds the word that tells `{name}` what to do."
-            )
+        inner = development_program(values)
+        guard = guard or _built_word(words, 1, name)
+        if inner and inner.is_module:
+            guard = guard or _built_word(words, inner.at + 1, inner.program)
         if guard is None:
             escape = find_escape(words)
-            inner = development_program(values)
             if escape is None and inner:
-                escape = find_escape(words[inner:])
+                started = words[inner.at]._replace(value=inner.program)
+                escape = find_escape((started, *words[inner.at + 1 :]))
             if escape is not None:
                 guard = Reason(code="escape", text=escape)
             elif never is None:
@@ -147,6 +148,14 @@ def _examine(text: str, command: SimpleCommand, *, has_moved: bool) -> Part:
     )
 
 
+def _built_word(words: Sequence[Word], at: int, program: str) -> Reason | None:
+    """Return why a sub-command at this place is not known, or None."""
+    if len(words) > at and words[at].flags & EXPANDS and has_subcommands(program):
+        text = f"The shell builds the word that tells `{program}` what to do."
+        return Reason(code="expansion", text=text)
+    return None
+
+
 def _guard(text: str, command: SimpleCommand, *, has_moved: bool) -> Reason | None:
     if any(not redirect.is_inert for redirect in command.redirects):
         return Reason(code="hidden_write", text="A redirect reads or writes a file.")
@@ -155,7 +164,7 @@ def _guard(text: str, command: SimpleCommand, *, has_moved: bool) -> Reason | No
         return Reason(code=what, text=f"A bare {what} changes what the rest of the line does.")
     for word in command.assignments:
         name, _, value = word.value.partition("=")
-        if word.flags or not is_inert(name, value):
+        if word.flags & EXPANDS or not is_inert(name, value):
             shown = name.rstrip("+")
             return Reason(
                 code="assignment", text=f"The variable {shown!r} may change what the command does."

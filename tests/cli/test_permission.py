@@ -86,6 +86,20 @@ def test_files_are_judged_too(tmp_path: Path) -> None:
     assert run(tmp_path, "test", "--tool", "WebFetch", "--url", "https://a")[1].startswith("allow")
 
 
+def test_a_module_of_the_folder_asks_in_every_form(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    rules = tmp_path / "rules.json"
+    rules.write_text('{"allow": ["python3 -m json.tool *"]}')
+    command = "python3 -m json.tool a.json"
+    line = {"id": 1, "command": command, "rules": ["python3 -m json.tool *"]}
+    for verdict in ("allow", "ask"):
+        one = run(tmp_path, "test", "--json", "--rules", str(rules), command)[1]
+        assert json.loads(one)["verdict"] == verdict
+        assert batch(tmp_path, line, argv=("--workspace", str(work)))[0]["verdict"] == verdict
+        assert batch(tmp_path, line)[0]["verdict"] == "allow", "no workspace was named"
+        (work / "json.py").write_text("")
+
+
 @pytest.mark.parametrize(
     "argv",
     [["test"], ["test", "--tool", "write"], ["test", "--tool", "WebFetch"], [], ["x"],

@@ -193,7 +193,11 @@ async def test_the_same_answers_in_every_door(places):
     (place.workspace / ".kova/permissions.json").write_bytes(orjson.dumps(WISHES))
     client = await place.client()
     session_id = await session(client)
-    for command in ("touch x", "git log && touch y", "cat .env", "echo a > b", "ls; rm -rf ~"):
+    (place.workspace / "tabnanny.py").touch()
+    for command in (
+        *("touch x", "git log && touch y", "cat .env", "echo a > b", "ls; rm -rf ~"),
+        *("python3 -m pytest -q", "python3 -m json.tool a"),
+    ):
         explained = await client.result(
             "kova/permission/explain",
             {"sessionId": session_id, "tool": "bash", "input": {"command": command}},

@@ -133,6 +133,15 @@ async def test_a_folder_shaped_like_a_git_directory_is_guarded(stage):
     assert verdict(session, "write", path=path, content="x") is Decision.ASK
 
 
+async def test_a_module_of_the_folder_asks_in_place_of_pythons_own(stage):
+    session = stage.create()
+    stage.engine.grants.remember(stage.editor.folders[0], ("python3 -m json.tool *",))
+    command = "python3 -m json.tool a.json"
+    assert verdict(session, "bash", command=command) is Decision.ALLOW
+    (stage.workspace / "argparse.py").write_text("print('mine')\n")
+    assert verdict(session, "bash", command=command) is Decision.ASK
+
+
 @pytest.mark.parametrize("path", ["file://[x", "file:///a%00b", "a\0b"])
 def test_a_path_that_can_name_no_file_is_said(tmp_path, path):
     with pytest.raises(ToolError, match="no file"):

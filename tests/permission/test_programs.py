@@ -76,7 +76,9 @@ def test_a_wrapper_is_remembered_with_a_development_program_only(first: str, sec
     assert never_reason([first, second, "--with", "pytest"]) is not None
     assert never_reason([first, second, "./pytest"]) is not None
     assert make_rule([first, second, "pytest", "-q"]) == f"{first} {second} pytest *"
-    assert development_program([first, second, "pytest"]) == 2
+    inner = development_program([first, second, "pytest"])
+    assert inner is not None
+    assert inner.at == 2
 
 
 def test_development_programs_are_no_interpreters() -> None:

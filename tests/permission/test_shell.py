@@ -74,7 +74,7 @@ def guard(text: str, at: int = -1) -> str | None:
         ("A=1 ls", "assignment"),
         ("CI=1 ls", None),
         ("CI=$x ls", "assignment"),
-        ("CI='1' ls", "assignment"),
+        ("CI='1' ls", None),
         ("CI+=1 ls", "assignment"),
         ("PATH=.:$PATH ls", "assignment"),
         (">/dev/null", "redirect"),

@@ -1,0 +1,89 @@
+"""Options by which modules that `python -m` runs write or run something else.
+
+The names are those of the modules; what the lists of the same programs say holds as well.
+Invariant: a prefix rule never covers words that this table catches.
+"""
+
+from kova_ls.permission.escapes import Escape
+
+PYTHON_ESCAPES: tuple[Escape, ...] = (
+    Escape(
+        "json.tool",
+        "",
+        "writes its second operand",
+        (
+            "python3 -m json.tool a b",
+            "python -m json.tool --indent 2 a b",
+            "python -m json.tool --ind 2 a b",
+            "python -m json.tool *.json",
+            "uv run python -m json.tool - x",
+        ),
+        (
+            "python3 -m json.tool",
+            "python3 -m json.tool a.json",
+            "python3 -m json.tool --indent 2 a.json",
+            "python3 -m json.tool --sort-keys --no-ensure-ascii",
+        ),
+    ),
+    Escape(
+        "unittest",
+        "-s@ --start-directory@ -t@ --top-level-directory@",
+        "runs tests of another project",
+        ("python -m unittest discover -s /x", "python -m unittest discover --start ../x"),
+        ("python -m unittest", "python3 -m unittest discover -s tests -p 'test_*.py' -v"),
+        valued="kp",
+    ),
+    Escape(
+        "venv",
+        "",
+        "is read word by word",
+        (
+            "python3 -m venv --clear build",
+            "python3 -m venv ~/.local",
+            "python3 -m venv ../x",
+            "python3 -m venv .git",
+            "python3 -m venv --cl x",
+        ),
+        ("python3 -m venv .venv", "python -m venv --system-site-packages env --prompt x"),
+    ),
+    Escape(
+        "build",
+        "-o@ --outdir@ -C --config-setting --config-json --installer --env-dir@",
+        "writes elsewhere, or hands options to the project's builder",
+        ("python -m build -o /x", "python -m build --outdir=../x", "python -m build -C--x=y"),
+        ("python -m build", "python -m build --wheel --outdir dist", "python -m build -sn"),
+    ),
+    Escape(
+        "pip#",
+        "-d@ --dest@ --destination-directory@ -w@ --wheel-dir@ --build-option --config-settings",
+        "writes elsewhere, or hands options to what builds a package",
+        (
+            "pip download -d /x a",
+            "python -m pip wheel -w ../x a",
+            "python -m pip install -t /x a",
+            "python -m pip --python x install a",
+            "python -m pip config set a b",
+            "pip install --config-settings=x a",
+        ),
+        ("pip download -d wheels a", "python -m pip install -r requirements.txt", "pip list"),
+        valued="rceifb",
+    ),
+    Escape(
+        "coverage",
+        "--debug",
+        "is read word by word",
+        (
+            "python -m coverage run x.py",
+            "coverage run -m x",
+            "coverage run --rcfile=x -m pytest",
+            "coverage run -m pytest -p x",
+            "coverage run --source=. x.py -m pytest",
+        ),
+        (
+            "coverage run -m pytest -q",
+            "coverage run --source=src --branch -m unittest discover",
+            "python -m coverage run -p -m pytest tests",
+            "coverage report -m --skip-covered",
+        ),
+    ),
+)
