@@ -7,14 +7,16 @@ import { waitingCards } from "./head";
 import { chosenPictures, findFiles, insertAtCursor, mentionOf, openLink } from "./gestures";
 import type { Keep } from "./keep";
 import { PAGE_COMMANDS } from "./messages";
-import type { Draft, FromPage, PageOptions, ToPage } from "./messages";
+import type { Attachments, CardDeed, Draft, FromPage, PageOptions, ToPage } from "./messages";
 import { dress, serve } from "./page";
 import type { ActionHandlers } from "./page";
 import type { Event, InputPart } from "./protocol.gen";
 import type { Sessions } from "./sessions";
 
 const DRAFT = "draft";
+const ATTACHMENTS = "attachments";
 const EMPTY: Draft = { text: "", mentions: {} };
+const NO_ATTACHMENTS: Attachments = { pictures: [], pasted: [] };
 /** Events that come together go to the page as one message: one frame of the screen. */
 const FRAME_MS = 16;
 
@@ -29,6 +31,8 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
   constructor(
     private readonly extensionUri: vscode.Uri,
     private readonly keep: Keep,
+    /** Apart, so that a key does not write a picture anew. */
+    private readonly largeKeep: Keep,
     private readonly engine: Engine,
     private readonly sessions: Sessions,
     private readonly context: PromptContext,
@@ -96,7 +100,7 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   /** Answer the card on show, by the same conditions as its buttons. */
-  async decide(decision: "deny" | "once" | "remember" | "openDiff"): Promise<void> {
+  async decide(decision: CardDeed): Promise<void> {
     await vscode.commands.executeCommand("kova.chat.focus");
     this.post({ type: "decide", decision });
   }
@@ -141,17 +145,19 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private readonly actions: ActionHandlers = {
-    send: async ({ text, mentions, pictures, chips, whenBusy }) => {
+    send: async ({ text, mentions, attachments, chips, whenBusy }) => {
       const { sessionId } = await this.sessions.ensure();
       const { parts, notices } = await this.context.take(chips, sessionId);
       const input: InputPart[] = [
         ...(text.trim() ? [{ type: "text", text } as const] : []),
+        ...attachments.pasted.map((pasted) => ({ type: "text", text: pasted }) as const),
         ...mentions.map(({ uri }) => ({ type: "file", uri }) as const),
         ...parts,
-        ...pictures.map(({ data, mimeType }) => ({ type: "image", data, mimeType }) as const),
+        ...attachments.pictures.map(({ data, mimeType }) => ({ type: "image", data, mimeType }) as const),
       ];
       const { status } = await this.begin(input, whenBusy);
       await this.keep.set(DRAFT, EMPTY);
+      await this.largeKeep.set(ATTACHMENTS, NO_ATTACHMENTS);
       return { status, notices };
     },
     sendAgain: async ({ input }) => {
@@ -169,6 +175,10 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
     interrupt: async ({ scope }) => ({ said: await this.stop(scope) }),
     saveDraft: async (draft) => {
       await this.keep.set(DRAFT, draft);
+      return null;
+    },
+    saveAttachments: async (attachments) => {
+      await this.largeKeep.set(ATTACHMENTS, attachments);
       return null;
     },
     findFiles: ({ query }) => findFiles(query),
@@ -248,7 +258,11 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
   private pageReady(): void {
     this.isPageReady = true;
     this.post({ type: "connection", connection: this.engine.connection });
-    this.post({ type: "draft", draft: (this.keep.get(DRAFT) as Draft | undefined) ?? EMPTY });
+    this.post({
+      type: "draft",
+      draft: (this.keep.get(DRAFT) as Draft | undefined) ?? EMPTY,
+      attachments: (this.largeKeep.get(ATTACHMENTS) as Attachments | undefined) ?? NO_ATTACHMENTS,
+    });
     this.post({ type: "chips", chips: this.context.chips });
     void this.refresh();
     void this.sessions.showAgain().then(() => {

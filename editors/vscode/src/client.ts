@@ -10,6 +10,7 @@ import * as vscode from "vscode";
 import { LanguageClient, RevealOutputChannelOn, State } from "vscode-languageclient/node";
 import type { Middleware } from "vscode-languageclient/node";
 import type { Keep } from "./keep";
+import { OWN_NAME } from "./messages";
 import type { Connection } from "./messages";
 import type {
   ApprovalLevel,
@@ -196,7 +197,7 @@ export class Engine implements vscode.Disposable {
     const { version } = this.context.extension.packageJSON as { version: string };
     return {
       versions: [PROTOCOL_VERSION],
-      client: { id: windowId(this.keep), name: "VS Code", version },
+      client: { id: windowId(this.keep), name: OWN_NAME, version },
       trusted: vscode.workspace.isTrusted,
       capabilities: {
         events: { maxLatencyMs: MAX_LATENCY_MS },

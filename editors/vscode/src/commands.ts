@@ -99,6 +99,7 @@ function commands({ engine, sessions, chat, context, panels }: Parts): Record<st
     allowOnce: () => chat.decide("once"),
     remember: () => chat.decide("remember"),
     openDiff: () => chat.decide("openDiff"),
+    showWhole: () => chat.decide("showWhole"),
     pickMode: () => pickMode(engine, sessions),
     pickLevel: () => pickLevel(engine, sessions),
     cycleLevel: async () => {

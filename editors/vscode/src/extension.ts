@@ -17,13 +17,14 @@ let running: Engine | undefined;
 export function activate(extension: vscode.ExtensionContext): void {
   const documents = new Documents();
   const keep = new Keep(extension.storageUri?.fsPath);
+  const largeKeep = new Keep(extension.storageUri && vscode.Uri.joinPath(extension.storageUri, "large").fsPath);
   const engine = new Engine(extension, keep, documents.middleware());
   running = engine;
   documents.serve(engine);
   const sessions = new Sessions(engine, keep);
   const context = new PromptContext(engine, () => sessions.current?.sessionId);
   const diffs = new Diffs(engine);
-  const chat = new Chat(extension.extensionUri, keep, engine, sessions, context, diffs);
+  const chat = new Chat(extension.extensionUri, keep, largeKeep, engine, sessions, context, diffs);
   const panels = new Panels(extension.extensionUri, engine, sessions);
   const status = new Status(engine, sessions, async (sessionId) => {
     if (sessionId !== sessions.current?.sessionId) {

@@ -14,6 +14,12 @@ import type {
   StartStatus,
 } from "./protocol.gen";
 
+/** As the extension calls itself to the engine. */
+export const OWN_NAME = "VS Code";
+
+/** A card's answers and what else a command may do with it. */
+export type CardDeed = "deny" | "once" | "remember" | "openDiff" | "showWhole";
+
 /** A way to install the server here. */
 export interface Installer {
   readonly program: "uv" | "pipx";
@@ -60,6 +66,13 @@ export interface Draft {
   readonly mentions: Readonly<Record<string, string>>;
 }
 
+/** What goes along with the draft and is too large to be written with every key. */
+export interface Attachments {
+  readonly pictures: readonly Picture[];
+  /** Long texts from the clipboard. */
+  readonly pasted: readonly string[];
+}
+
 export interface PageOptions {
   readonly whenBusy: "queue" | "steer";
   readonly shiftTabCycles: boolean;
@@ -77,7 +90,7 @@ export type ToPage =
   | { type: "connection"; connection: Connection }
   | { type: "session"; snapshot?: SessionSnapshot; choices: Choices }
   | { type: "choices"; choices: Choices }
-  | { type: "draft"; draft: Draft }
+  | { type: "draft"; draft: Draft; attachments: Attachments }
   | { type: "events"; events: readonly Event[] }
   | { type: "models"; models: ModelListResult }
   | { type: "sessions"; sessions: readonly SessionSummary[] }
@@ -86,7 +99,7 @@ export type ToPage =
   | { type: "mention"; path: string; uri: string }
   | { type: "options"; options: PageOptions }
   | { type: "focus"; target: "input" | "card" }
-  | { type: "decide"; decision: "deny" | "once" | "remember" | "openDiff" }
+  | { type: "decide"; decision: CardDeed }
   | { type: "say"; text: string; isProblem: boolean }
   | { type: "answer"; id: number; result?: unknown; error?: string }
   | { type: "loop"; loop?: LoopReadResult; problem?: string }
@@ -110,7 +123,7 @@ export interface Actions {
     args: {
       text: string;
       mentions: readonly { uri: string }[];
-      pictures: readonly Picture[];
+      attachments: Attachments;
       chips: readonly string[];
       whenBusy: "queue" | "steer";
     };
@@ -121,6 +134,7 @@ export interface Actions {
   cycleLevel: { args: null; result: null };
   interrupt: { args: { scope: "turn" | "turnAndTasks" }; result: { said: string } };
   saveDraft: { args: Draft; result: null };
+  saveAttachments: { args: Attachments; result: null };
   findFiles: { args: { query: string }; result: readonly { path: string; uri: string }[] };
   mentionOf: { args: { uri: string }; result: { path: string; uri: string } | null };
   removeChip: { args: { id: string }; result: null };

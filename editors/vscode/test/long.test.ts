@@ -33,3 +33,8 @@ test("a long command hides nothing at its end", () => {
   assert.ok(preview(command).endsWith("…"));
   assert.equal(preview("ls"), "ls");
 });
+
+test("a command that the engine cut must be opened, however short its beginning is", () => {
+  const cut = approval({ type: "command", command: "echo a", cwd: "file:///w", hiddenChars: 6, outputRef: "r" });
+  assert.deepEqual(longParts(cut), [{ key: "command", name: "T", isCut: true }]);
+});

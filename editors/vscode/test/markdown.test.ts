@@ -39,3 +39,7 @@ test("no style attributes, which the page's policy forbids", () => {
   const table = render("| a |\n| -: |\n| 1 |\n");
   assert.ok(table.includes('<td class="right">') && !table.includes("style="));
 });
+
+test("nothing unseen comes out, also when it was written as an entity", () => {
+  assert.equal(render("a\u202eb &#x202e;c `\u200b`"), "<p>a⟨U+202E⟩b ⟨U+202E⟩c <code>⟨U+200B⟩</code></p>\n");
+});

@@ -119,6 +119,12 @@ const scrolled = await measured(async () => {
   return {};
 });
 
+// Where the reply grows is what a person looks at.
+await page.evaluate(async () => {
+  document.querySelector(".away").click();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+});
+
 /** 4,000 deltas of about 60 characters in some 8 seconds, in messages as the extension sends them. */
 const streamed = await measured(async () => {
   const text = Array.from({ length: 600 }, (_, at) => `Paragraph ${at} with **bold**, \`code\` and a [link](src/a.ts:${at}).\n\n${at % 10 === 0 ? "```py\n" + "x = 1\n".repeat(40) + "```\n\n" : "- one\n- two\n- three and a few more words to fill the line\n\n"}`).join("");
@@ -163,5 +169,28 @@ const streamed = await measured(async () => {
   };
 });
 
-console.log(JSON.stringify({ lines, items: items.length, opened, scrolled, streamed }, undefined, 1));
+/** A megabyte of lines comes from the clipboard, then someone goes on typing. */
+const pasted = await measured(async () => {
+  const input = document.querySelector("textarea");
+  input.focus();
+  input.select();
+  const text = `${"a line of a log with some words in it, number 12345\n".repeat(20_000)}`;
+  const data = new DataTransfer();
+  data.setData("text/plain", text);
+  const isTaken = !input.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  if (!isTaken) {
+    document.execCommand("insertText", false, text);
+  }
+  const lags = [];
+  for (let key = 0; key < 20; key += 1) {
+    const pressed = performance.now();
+    document.execCommand("insertText", false, "a");
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+    lags.push(performance.now() - pressed);
+  }
+  lags.sort((a, b) => a - b);
+  return { characters: text.length, keyToFrameMedianMs: Math.round(lags[10]), keyToFrameMaxMs: Math.round(lags.at(-1)) };
+});
+
+console.log(JSON.stringify({ lines, items: items.length, opened, scrolled, streamed, pasted }, undefined, 1));
 await browser.close();

@@ -1,11 +1,13 @@
 /** An approval card: what would happen, why it is asked, and the answers that are offered. */
-import type { Approval, FileChange, PlanSubject, Segment } from "../protocol.gen";
-import { changeHead, coded, diffElement } from "./blocks";
-import type { Card } from "./cards";
+import type { Approval, CommandSubject, FileChange, PlanSubject, Segment } from "../protocol.gen";
+import { shown, shownLine } from "../shown";
+import { changeHead, coded, commandElement, diffElement } from "./blocks";
+import type { Card, CardListener } from "./cards";
 import { act, button, engine, h, markdownElement, nameOf, pageData, pathOf, t } from "./dom";
 import { reasonElements } from "./items";
-import type { Complain } from "./items";
-import { PREVIEW_LINES, isLong, longParts, preview } from "./long";
+import { PREVIEW_LINES, isFoldedCommand, isLong, longParts, preview } from "./long";
+import { wholeText } from "./whole";
+import type { Expected } from "./whole";
 
 export const ARMED_AFTER_MS = 300;
 
@@ -37,6 +39,7 @@ export class ApprovalCard implements Card {
   readonly element: HTMLElement;
   private readonly buttons = new Map<string, HTMLButtonElement>();
   private readonly unopened: Set<string>;
+  private readonly folds = new Map<string, () => Promise<void>>();
   private readonly hint = h("p", { class: "hint", role: "note" });
   private readonly feedback: HTMLTextAreaElement;
   private isArmed = false;
@@ -44,11 +47,10 @@ export class ApprovalCard implements Card {
 
   constructor(
     private readonly approval: Approval,
-    private readonly say: (text: string, isProblem: boolean) => void,
-    private readonly complain: Complain,
+    private readonly told: CardListener,
   ) {
     this.id = approval.approvalId;
-    this.title = approval.title;
+    this.title = shownLine(approval.title);
     this.unopened = new Set(longParts(approval).map((part) => part.key));
     const heading = `card-${++lastId}`;
     this.feedback = h("textarea", {
@@ -61,7 +63,7 @@ export class ApprovalCard implements Card {
     this.element = h(
       "section",
       { class: `card ${approval.kind}`, role: "group", tabindex: -1, "aria-labelledby": heading, "data-card": this.id },
-      h("h3", { id: heading, ...(saysTheCommand(approval) ? { class: "spoken" } : {}) }, approval.title),
+      h("h3", { id: heading, ...(saysTheCommand(approval) ? { class: "spoken" } : {}) }, this.title),
       h("div", { class: "card-body" }, ...this.subject(), ...this.why()),
       this.hint,
       this.feedback,
@@ -69,6 +71,19 @@ export class ApprovalCard implements Card {
     );
     this.armLater();
     this.refresh();
+  }
+
+  get callId(): string {
+    return this.approval.callId;
+  }
+
+  get draft(): string {
+    return this.isAnswered ? "" : this.feedback.value.trim();
+  }
+
+  takeDraft(words: string): void {
+    this.feedback.hidden = false;
+    this.feedback.value = words;
   }
 
   focus(): void {
@@ -85,6 +100,11 @@ export class ApprovalCard implements Card {
       }
       return false;
     }
+    if (decision === "showWhole") {
+      const open = [...this.folds].find(([key]) => this.unopened.has(key))?.[1];
+      void open?.();
+      return open !== undefined;
+    }
     const offered = this.approval.decisions.find((one) => one === decision || KEYS[one] === KEYS[decision]);
     const pressed = offered ? this.buttons.get(offered) : undefined;
     if (!pressed) {
@@ -92,7 +112,7 @@ export class ApprovalCard implements Card {
     }
     if (pressed.getAttribute("aria-disabled") === "true") {
       this.focus();
-      this.say(this.hint.textContent || this.title, false);
+      this.told.say(this.hint.textContent || this.title, false);
     } else if (offered) {
       this.answer(offered);
     }
@@ -118,22 +138,15 @@ export class ApprovalCard implements Card {
     const { subject } = this.approval;
     switch (subject.type) {
       case "command":
-        return [
-          h("p", { class: "hint" }, pathOf(subject.cwd)),
-          this.longText(subject.command, "command", (text) => h("pre", { class: "command", tabindex: 0 }, text)),
-          ...segmentElements(subject.segments ?? []),
-        ];
+        return [h("p", { class: "hint" }, pathOf(subject.cwd)), this.commandText(subject), ...segmentElements(subject.segments ?? [])];
       case "edit":
         return subject.files.map((file) => this.fileElement(file));
       case "network":
-        return [
-          h("p", {}, `${t("networkRequest")}: ${subject.method}`),
-          this.longText(subject.url, "network", (text) => h("pre", { class: "command", tabindex: 0 }, text)),
-        ];
+        return [h("p", {}, `${t("networkRequest")}: ${shownLine(subject.method)}`), this.longText(subject.url, "network", commandElement)];
       case "plan":
         return [this.longText(subject.markdown, "plan", markdownElement), ...planOptions(subject, this.id)];
       case "other":
-        return [this.longText(subject.summary, "other", (text) => h("p", { class: "words" }, text))];
+        return [this.longText(subject.summary, "other", (text) => h("p", { class: "words" }, shown(text)))];
       default:
         return [h("pre", { tabindex: 0 }, JSON.stringify(subject, undefined, 2))];
     }
@@ -153,53 +166,79 @@ export class ApprovalCard implements Card {
     }
     if (rules?.length && decisions.includes("remember")) {
       shown.push(
-        h("h4", {}, t("rulesWritten", rulesPath ?? "")),
-        h("ul", { class: "rules" }, ...rules.map((rule) => h("li", {}, h("code", {}, rule)))),
+        h("h4", {}, t("rulesWritten", shownLine(rulesPath ?? ""))),
+        h("ul", { class: "rules" }, ...rules.map((rule) => h("li", {}, h("code", {}, shownLine(rule))))),
       );
     }
     return shown;
   }
 
   private fileElement(file: FileChange): HTMLElement {
-    const isCut = Boolean(file.hiddenLines);
-    const isOpen = !isCut && !isLong(file.diff);
-    const box = h("div", { class: "file-change" });
-    const draw = (maxLines?: number) => {
-      const whole = button(t("showAll"), () => {
-        this.opened(file.uri);
-        draw();
-      }, { class: "quiet" });
-      box.replaceChildren(
-        h(
-          "div",
-          { class: "file-head" },
-          changeHead(file.uri, file.change, file.diff),
-          button(t("openDiff"), () => this.openDiff(file), { class: "quiet", "aria-label": `${t("openDiff")}: ${nameOf(file.uri)}` }),
-        ),
-        diffElement(file.diff, maxLines),
-        ...(file.hiddenLines ? [h("p", { class: "hint" }, t("hiddenLines", file.hiddenLines))] : []),
-        ...(maxLines !== undefined && !isCut ? [whole] : []),
-      );
-    };
-    draw(isOpen ? undefined : PREVIEW_LINES);
-    return box;
+    const { uri, change, diff, hiddenLines, outputRef } = file;
+    const draw = (whole?: string) => diffElement(whole ?? diff, whole === undefined ? PREVIEW_LINES : undefined);
+    const label = hiddenLines ? t("showWholeDiff", hiddenLines) : t("showAll");
+    const read = () => (hiddenLines ? this.read(outputRef, { beginning: diff }) : Promise.resolve(diff));
+    return h(
+      "div",
+      { class: "file-change" },
+      h(
+        "div",
+        { class: "file-head" },
+        changeHead(uri, change, diff),
+        button(t("openDiff"), () => this.openDiff(file), { class: "quiet", "aria-label": `${t("openDiff")}: ${nameOf(uri)}` }),
+      ),
+      hiddenLines || isLong(diff) ? this.folded(uri, label, draw, read) : diffElement(diff),
+    );
+  }
+
+  private commandText(subject: CommandSubject): HTMLElement {
+    const { command, hiddenChars, outputRef } = subject;
+    if (!isFoldedCommand(subject)) {
+      return commandElement(command);
+    }
+    const label = hiddenChars ? t("showWholeCommand", hiddenChars) : t("showAll");
+    const read = () => (hiddenChars ? this.read(outputRef, { beginning: command, missing: hiddenChars }) : Promise.resolve(command));
+    return this.folded("command", label, (whole) => commandElement(whole ?? preview(command)), read);
   }
 
   private longText(text: string, key: string, make: (text: string) => HTMLElement): HTMLElement {
-    if (!isLong(text)) {
-      return make(text);
-    }
-    const box = h("div", {});
-    const whole = button(t("showAll"), () => {
-      this.opened(key);
-      box.replaceChildren(make(text));
-    }, { class: "quiet" });
-    box.append(make(preview(text)), whole);
+    return isLong(text) ? this.folded(key, t("showAll"), (whole) => make(whole ?? preview(text)), () => Promise.resolve(text)) : make(text);
+  }
+
+  /** A part that is shown whole only when it is asked for; until then the card cannot be allowed. */
+  private folded(key: string, label: string, draw: (whole?: string) => HTMLElement, read: () => Promise<string>): HTMLElement {
+    const box = h("div", { tabindex: -1 });
+    const open = async () => {
+      pressed.setAttribute("aria-disabled", "true");
+      try {
+        box.replaceChildren(draw(await read()));
+        this.opened(key);
+        (box.querySelector<HTMLElement>("[tabindex='0']") ?? box).focus();
+      } catch (error) {
+        pressed.removeAttribute("aria-disabled");
+        this.told.complain(error);
+      }
+    };
+    const pressed = button(label, () => void open(), {
+      class: "quiet whole",
+      title: `${label} (${modifier()}W)`,
+      "aria-keyshortcuts": "Alt+W",
+    });
+    box.append(draw(), pressed);
+    this.folds.set(key, open);
     return box;
   }
 
+  private async read(outputRef: string | undefined, expected: Expected): Promise<string> {
+    const text = outputRef && (await wholeText((params) => engine("kova/output/read", params), outputRef, expected));
+    if (!text) {
+      throw new Error(t("wholeUnknown"));
+    }
+    return text;
+  }
+
   private openDiff(file: FileChange): void {
-    act("openDiff", { approvalId: this.id, uri: file.uri }).then(() => this.opened(file.uri), this.complain);
+    act("openDiff", { approvalId: this.id, uri: file.uri }).then(() => this.opened(file.uri), (error: unknown) => this.told.complain(error));
   }
 
   private opened(key: string): void {
@@ -208,14 +247,13 @@ export class ApprovalCard implements Card {
   }
 
   private makeButtons(): HTMLElement[] {
-    const modifier = pageData.isMac ? "⌥" : "Alt+";
     const made = this.approval.decisions.map((decision) => {
       const label = answerWord(decision) ?? decision;
       const key = KEYS[decision];
       const pressed = button(label, () => this.press(decision), {
         class: decision === "once" || decision === "approve" ? "primary" : "secondary",
         "data-decision": decision,
-        ...(key ? { title: `${label} (${modifier}${key})`, "aria-keyshortcuts": `Alt+${key}` } : {}),
+        ...(key ? { title: `${label} (${modifier()}${key})`, "aria-keyshortcuts": `Alt+${key}` } : {}),
       });
       this.buttons.set(decision, pressed);
       return pressed;
@@ -264,20 +302,23 @@ export class ApprovalCard implements Card {
       ...(chosen && decision === "approve" ? { option: chosen.value } : {}),
     }).then(
       (result) => {
-        const key = result.status === "alreadyResolved" ? "alreadyAnswered" : "answeredBy";
-        this.say(t(key, answerWord(result.decision) ?? result.decision, result.resolvedBy), false);
+        const isLate = result.status === "alreadyResolved";
+        this.told.answered(this.id, t(isLate ? "alreadyAnswered" : "answeredBy", answerWord(result.decision) ?? result.decision, result.resolvedBy));
+        if (isLate && feedback) {
+          this.told.keepWords(feedback);
+        }
       },
       (error: unknown) => {
         this.isAnswered = false;
         this.refresh();
-        this.complain(error);
+        this.told.complain(error);
       },
     );
   }
 
   private refresh(): void {
     const long = longParts(this.approval).find((part) => this.unopened.has(part.key));
-    this.hint.textContent = long ? t("readWhole", long.name) : "";
+    this.hint.textContent = long ? `${t("readWhole", shownLine(long.name))} (${modifier()}W)` : "";
     this.hint.hidden = !long;
     for (const [decision, pressed] of this.buttons) {
       const isHeld = ALLOWING.has(decision) && long !== undefined;
@@ -286,6 +327,10 @@ export class ApprovalCard implements Card {
     this.element.classList.toggle("answered", this.isAnswered);
     this.element.dataset["armed"] = String(this.isArmed);
   }
+}
+
+function modifier(): string {
+  return pageData.isMac ? "⌥" : "Alt+";
 }
 
 /** The title is the command line itself, which stands below in full. */
@@ -312,7 +357,7 @@ function segmentElements(segments: readonly Segment[]): HTMLElement[] {
         h(
           "li",
           { "data-known": segment.rule ? "yes" : "no" },
-          h("code", {}, segment.text),
+          h("code", {}, shownLine(segment.text)),
           " ",
           h("span", { class: "why" }, ...coded(segment.rule ? t("segmentRule", segment.rule) : (segment.reason ?? ""))),
         ),

@@ -1,5 +1,6 @@
-/** Results of tools for people: the closed set of blocks, and diffs. */
+/** Results of tools for people: the closed set of blocks, commands, and diffs. */
 import type { Block } from "../protocol.gen";
+import { shown } from "../shown";
 import { countLines, diffLines } from "../unified";
 import { act, h, markdownElement, nameOf, pathOf, t } from "./dom";
 
@@ -24,7 +25,7 @@ export function blockElement(block: Block): HTMLElement {
       return h(
         "div",
         { class: "ran" },
-        h("pre", { class: "command", tabindex: 0 }, block.command),
+        commandElement(block.command),
         block.output ? h("pre", { class: "output", tabindex: 0 }, block.output) : undefined,
         hidden(block.hiddenBytes, "hiddenOutput"),
         block.exitCode ? h("p", { class: "problem" }, `exit ${block.exitCode}`) : undefined,
@@ -59,14 +60,32 @@ export function blockElement(block: Block): HTMLElement {
 
 const TODO_MARKS: Readonly<Record<string, string>> = { pending: "☐", in_progress: "◐", done: "☑" };
 
+/** Lines of a long diff that are laid out together, when they come near the view. */
+const CHUNK_LINES = 200;
+
 /** A unified diff; at most so many lines of it. */
 export function diffElement(diff: string, maxLines = Infinity): HTMLElement {
-  const lines = diffLines(diff);
-  const body = h("div", { class: "diff", tabindex: 0, role: "group" });
-  for (const line of lines.slice(0, maxLines)) {
-    body.append(h("div", { class: `line ${line.kind}` }, `${MARKS[line.kind]}${line.text}` || " "));
+  const lines = diffLines(diff)
+    .slice(0, maxLines)
+    .map((line) => h("div", { class: `line ${line.kind}` }, shown(`${MARKS[line.kind]}${line.text}`) || " "));
+  const body = h("div", { class: "diff", tabindex: 0, role: "group", "aria-label": t("diff") });
+  if (lines.length <= CHUNK_LINES) {
+    body.append(...lines);
+  }
+  for (let at = 0; lines.length > CHUNK_LINES && at < lines.length; at += CHUNK_LINES) {
+    body.append(h("div", { class: "chunk" }, ...lines.slice(at, at + CHUNK_LINES)));
   }
   return body;
+}
+
+/** A command line. Its own line ends are marked, as one that is wrapped would look the same. */
+export function commandElement(command: string): HTMLElement {
+  const lines = command.split("\n");
+  return h(
+    "pre",
+    { class: "command", tabindex: 0, "aria-label": t("command") },
+    ...(lines.length === 1 ? [shown(command)] : lines.map((line) => h("div", { class: "row" }, shown(line)))),
+  );
 }
 
 /** Verb, file and counts of a change. */
@@ -84,7 +103,7 @@ export function changeHead(uri: string, change: "create" | "modify" | "delete", 
 
 /** A sentence of the engine, what stands between backquotes as code. */
 export function coded(sentence: string): (string | HTMLElement)[] {
-  return sentence
+  return shown(sentence)
     .split(/`([^`]+)`/)
     .map((part, at) => (at % 2 === 1 ? h("code", {}, part) : part))
     .filter((part) => part !== "");

@@ -1,6 +1,8 @@
 /** The chat page: transcript, cards and prompt, and how they hang together. */
 import { advance, headOf } from "../head";
+import { shownLine, shownProse } from "../shown";
 import type { Head } from "../head";
+import { OWN_NAME } from "../messages";
 import type { Choices, Connection, ToPage } from "../messages";
 import type {
   ApprovalResolvedPayload,
@@ -10,7 +12,9 @@ import type {
   QuestionResolvedPayload,
   SessionSummary,
   TurnCompletedPayload,
+  TurnStartedPayload,
 } from "../protocol.gen";
+import { Announcer } from "./announcer";
 import { answerWord } from "./approval";
 import { Bar } from "./bar";
 import { Cards } from "./cards";
@@ -18,6 +22,7 @@ import { Composer } from "./composer";
 import { act, button, followClicks, h, host, listen, messageOf, pageData, t } from "./dom";
 import { emptyElements } from "./empty";
 import { wordsOf } from "./question";
+import { Roving } from "./roving";
 import { Transcript } from "./transcript";
 
 const SAID_MS = 6000;
@@ -30,18 +35,22 @@ export function startChat(): void {
   let models: ModelListResult | undefined;
   let sessions: readonly SessionSummary[] = [];
   let saidTimer = 0;
+  let isOfCard = false;
+  let origin = "";
 
-  const spoken = h("div", { class: "spoken", role: "status", "aria-live": "polite" });
-  const said = h("div", { class: "said-line", role: "alert", hidden: true });
+  const announcer = new Announcer();
+  const said = h("div", { class: "said-line", hidden: true });
   const state = h("span", { class: "state" });
   const empty = h("div", { class: "empty" });
   const banner = h("div", { class: "banner", role: "status", hidden: true });
   const away = button(t("goOn"), () => transcript.toEnd(), { class: "secondary away", hidden: true });
 
-  const announce = (text: string) => void (spoken.textContent = text);
+  const announce = (text: string) => announcer.say(text);
   const say = (text: string, isProblem: boolean) => {
     clearTimeout(saidTimer);
-    said.textContent = text;
+    isOfCard = false;
+    announcer.say(text, isProblem);
+    said.textContent = shownProse(text);
     said.hidden = text === "";
     said.classList.toggle("problem", isProblem);
     saidTimer = window.setTimeout(() => (said.hidden = true), isProblem ? SAID_MS * 2 : SAID_MS);
@@ -55,7 +64,16 @@ export function startChat(): void {
     (input) => void act("sendAgain", { input }).catch(complain),
     complain,
   );
-  const cards = new Cards(announce, say, () => composer.focus());
+  const roving = new Roving(scroller, transcript.element);
+  const sayOfCard = (text: string, isProblem: boolean) => {
+    say(text, isProblem);
+    isOfCard = !isProblem;
+  };
+  const keepWords = (words: string) => {
+    composer.addWords(words);
+    say([said.hidden ? "" : said.textContent, t("wordsKept")].join(" ").trim(), false);
+  };
+  const cards = new Cards(announce, sayOfCard, keepWords, () => composer.focus());
   const bar = new Bar(complain);
   const stop = () => void act("interrupt", { scope: "turn" }).then(({ said: words }) => say(words, false), complain);
   const cycle = () => void act("cycleLevel", null).catch(complain);
@@ -63,13 +81,13 @@ export function startChat(): void {
 
   scroller.append(empty, transcript.element);
   const foot = h("footer", { class: "foot" }, state, h("span", { class: "push" }), bar.meter);
-  document.body.append(banner, scroller, away, cards.element, said, composer.element, foot, spoken);
+  document.body.append(banner, scroller, away, said, cards.element, composer.element, foot, announcer.element);
   followClicks(document.body, say);
   document.addEventListener("keydown", keys);
 
   function keys(event: KeyboardEvent): void {
     if (event.altKey && !event.ctrlKey && !event.metaKey) {
-      const decision = { KeyD: "deny", KeyO: "once", KeyR: "remember" }[event.code];
+      const decision = { KeyD: "deny", KeyO: "once", KeyR: "remember", KeyW: "showWhole" }[event.code];
       if (decision && cards.first?.decide(decision)) {
         event.preventDefault();
         event.stopPropagation();
@@ -82,8 +100,12 @@ export function startChat(): void {
       }
     } else if (event.key === "Escape" && cards.element.contains(document.activeElement)) {
       composer.focus();
-    } else if (event.key === "Escape" && document.activeElement === scroller && head && head.state !== "idle") {
-      stop();
+    } else if (event.key === "Escape" && roving.isOutside) {
+      if (head && head.state !== "idle") {
+        stop();
+      } else {
+        composer.focus();
+      }
     }
   }
 
@@ -101,9 +123,13 @@ export function startChat(): void {
     composer.setReady(isReady);
     composer.setHead(head);
     bar.setUsage(head?.usage);
-    cards.show(head?.approvals ?? [], head?.questions ?? []);
+    if (cards.show(head?.approvals ?? [], head?.questions ?? []) && isOfCard) {
+      // Under another card it would be read as that one's.
+      say("", false);
+    }
     const now = head?.state ?? "idle";
-    state.textContent = isReady ? t(now === "waiting" ? "statusWaiting" : now === "running" ? "statusRunning" : "ready") : "";
+    const word = t(now === "waiting" ? "statusWaiting" : now === "running" ? "statusRunning" : "ready");
+    state.textContent = !isReady ? "" : origin && now !== "idle" ? `${word} · ${t("askedFrom", shownLine(origin))}` : word;
     state.dataset["state"] = isReady ? now : "off";
   }
 
@@ -112,13 +138,14 @@ export function startChat(): void {
     if (event.type === "approval.resolved") {
       const { approvalId, decision, resolvedBy } = event.payload as unknown as ApprovalResolvedPayload;
       const word = answerWord(decision);
-      if (word && cards.isOpen(approvalId)) {
-        say(t("answeredBy", word, resolvedBy), false);
+      const card = cards.open(approvalId);
+      if (word && card) {
+        say(`${card.title} · ${t("answeredBy", word, resolvedBy)}`, false);
       }
     } else if (event.type === "question.resolved") {
       const { questionId, outcome, resolvedBy } = event.payload as unknown as QuestionResolvedPayload;
       const words = wordsOf(outcome, resolvedBy);
-      if (words && cards.isOpen(questionId)) {
+      if (words && cards.open(questionId)) {
         say(words, false);
       }
     }
@@ -127,9 +154,12 @@ export function startChat(): void {
   /** What a screen reader is told of an event; the stream itself would be too much. */
   function speak(event: Event): void {
     switch (event.type) {
-      case "turn.started":
+      case "turn.started": {
+        const { client } = event.payload as unknown as TurnStartedPayload;
+        origin = client && client !== OWN_NAME ? client : "";
         announce(t("announceStarted"));
         break;
+      }
       case "item.completed": {
         const { item } = event.payload as { item: Item };
         if (item.kind === "reply" && item.text) {
@@ -154,6 +184,7 @@ export function startChat(): void {
         break;
       case "session":
         head = message.snapshot ? headOf(message.snapshot) : undefined;
+        origin = "";
         choices = message.choices;
         bar.setChoices(choices);
         transcript.reset(message.snapshot);
@@ -197,7 +228,7 @@ export function startChat(): void {
         composer.addMention(message.path, message.uri);
         break;
       case "draft":
-        composer.setDraft(message.draft);
+        composer.setDraft(message.draft, message.attachments);
         break;
       case "options":
         composer.setOptions(message.options);

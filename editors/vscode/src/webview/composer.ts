@@ -1,13 +1,21 @@
 /**
  * The prompt: text, mentions, pictures, chips, and the keys of the input.
  *
- * Invariant: what was typed is never lost; it is kept at every change and cleared only once sent.
+ * Invariant: what was typed is never lost; it is kept as it changes and cleared only once sent.
  */
 import type { Head } from "../head";
 import { PICTURE_TYPES, mentionText, mentioned } from "../mentions";
-import type { Chip, Draft, PageOptions, Picture } from "../messages";
+import { OWN_NAME } from "../messages";
+import type { Attachments, Chip, Draft, PageOptions, Picture } from "../messages";
 import { Completion } from "./completion";
 import { act, button, h, messageOf, nameOf, t } from "./dom";
+
+/** A longer draft is kept when the typing pauses, not at every key. */
+const LONG_DRAFT_CHARS = 20_000;
+const PAUSE_MS = 400;
+/** A longer text from the clipboard becomes a chip: a field with a megabyte in it is slow to type in. */
+const LONG_PASTE_CHARS = 10_000;
+const MOST_TITLE_CHARS = 400;
 
 export class Composer {
   readonly element: HTMLFormElement;
@@ -19,12 +27,14 @@ export class Composer {
   private readonly other: HTMLButtonElement;
   private readonly halt: HTMLButtonElement;
   private mentions: Record<string, string> = {};
-  private pictures: Picture[] = [];
+  private pictures: readonly Picture[] = [];
+  private pasted: readonly string[] = [];
   private chips: readonly Chip[] = [];
   private head: Head | undefined;
   private isReady = false;
   private isSending = false;
   private lastPrompt = "";
+  private draftTimer = 0;
 
   constructor(
     private options: PageOptions,
@@ -65,6 +75,7 @@ export class Composer {
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.input.addEventListener("input", () => this.changed());
+    this.chipList.addEventListener("keydown", (event) => this.chipKey(event));
     this.input.addEventListener("blur", () => setTimeout(() => this.completion.close(), 100));
     this.input.addEventListener("paste", (event) => this.paste(event));
     this.element.addEventListener("dragover", (event) => event.preventDefault());
@@ -85,7 +96,7 @@ export class Composer {
     this.queueList.replaceChildren(
       ...queue.map((one) => {
         const text = one.input.map((part) => (part.type === "text" ? part.text : "")).join(" ").trim();
-        return h("li", { title: t("queued") }, h("span", { class: "hint" }, `${t("queued")}: `), text || "…");
+        return h("li", { title: text }, h("span", { class: "hint" }, `${t("queued")}${one.client && one.client !== OWN_NAME ? ` (${one.client})` : ""}: `), text || "…");
       }),
     );
   }
@@ -96,7 +107,10 @@ export class Composer {
   }
 
   /** Take a draft that was kept elsewhere, unless something is here already. */
-  setDraft(draft: Draft): void {
+  setDraft(draft: Draft, attachments: Attachments): void {
+    if (this.pictures.length === 0 && this.pasted.length === 0) {
+      this.setAttachments(attachments);
+    }
     if (this.input.value === "" && draft.text !== "") {
       this.input.value = draft.text;
       this.mentions = { ...draft.mentions };
@@ -110,7 +124,17 @@ export class Composer {
   }
 
   addPictures(pictures: readonly Picture[]): void {
-    this.pictures.push(...pictures);
+    this.attach({ pictures: [...this.pictures, ...pictures], pasted: this.pasted });
+  }
+
+  private attach(attachments: Attachments): void {
+    this.setAttachments(attachments);
+    act("saveAttachments", attachments).catch(this.complain);
+  }
+
+  private setAttachments({ pictures, pasted }: Attachments): void {
+    this.pictures = pictures;
+    this.pasted = pasted;
     this.drawChips();
   }
 
@@ -119,6 +143,12 @@ export class Composer {
     const before = this.input.value.slice(0, this.input.selectionStart);
     const gap = before === "" || /\s$/.test(before) ? "" : " ";
     this.input.setRangeText(`${gap}${mentionText(path)} `, this.input.selectionStart, this.input.selectionEnd, "end");
+    this.changed();
+  }
+
+  /** Words that were typed elsewhere and found no place there. */
+  addWords(words: string): void {
+    this.input.value = [this.input.value.trimEnd(), words].filter(Boolean).join("\n");
     this.changed();
   }
 
@@ -138,7 +168,7 @@ export class Composer {
 
   private async submit(whenBusy: "queue" | "steer"): Promise<void> {
     const text = this.input.value;
-    const isEmpty = text.trim() === "" && this.pictures.length === 0 && this.chips.every((chip) => chip.isAutomatic);
+    const isEmpty = text.trim() === "" && this.pictures.length === 0 && this.pasted.length === 0 && this.chips.every((chip) => chip.isAutomatic);
     if (isEmpty || this.isSending || !this.isReady) {
       return;
     }
@@ -148,7 +178,7 @@ export class Composer {
       const { status, notices } = await act("send", {
         text,
         mentions: mentioned(text, this.mentions).map(({ uri }) => ({ uri })),
-        pictures: this.pictures,
+        attachments: { pictures: this.pictures, pasted: this.pasted },
         chips: this.chips.map((chip) => chip.id),
         whenBusy,
       });
@@ -156,8 +186,7 @@ export class Composer {
       // What was typed while it was being sent stays.
       this.input.value = this.input.value.startsWith(text) ? this.input.value.slice(text.length) : this.input.value;
       this.mentions = {};
-      this.pictures = [];
-      this.drawChips();
+      this.setAttachments({ pictures: [], pasted: [] });
       this.changed();
       if (notices.length > 0) {
         this.say(notices.join(" "), true);
@@ -197,13 +226,53 @@ export class Composer {
       event.preventDefault();
       this.input.value = this.lastPrompt;
       this.changed();
+    } else if ((event.key === "ArrowLeft" || event.key === "Backspace") && this.input.selectionEnd === 0 && this.toChips(-1)) {
+      event.preventDefault();
     }
+  }
+
+  /** From the beginning of the text to the chips, whose buttons remove them. */
+  private toChips(at: number): boolean {
+    const chip = this.removers.at(at);
+    chip?.focus();
+    return chip !== undefined;
+  }
+
+  private get removers(): HTMLButtonElement[] {
+    return [...this.chipList.querySelectorAll("button")];
+  }
+
+  private chipKey(event: KeyboardEvent): void {
+    const at = this.removers.findIndex((one) => one === event.target);
+    if (event.key === "Delete" || event.key === "Backspace") {
+      this.removers[at]?.click();
+    } else if (event.key === "ArrowLeft") {
+      this.toChips(Math.max(0, at - 1));
+    } else if (event.key === "ArrowRight" && at + 1 < this.removers.length) {
+      this.toChips(at + 1);
+    } else if (event.key === "ArrowRight" || event.key === "Escape") {
+      this.focus();
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   private changed(): void {
     this.grow();
     this.completion.refresh();
     this.input.setAttribute("aria-expanded", String(this.completion.isOpen));
+    clearTimeout(this.draftTimer);
+    if (this.input.value.length < LONG_DRAFT_CHARS) {
+      this.keepDraft();
+    } else {
+      this.draftTimer = window.setTimeout(() => this.keepDraft(), PAUSE_MS);
+    }
+  }
+
+  private keepDraft(): void {
+    clearTimeout(this.draftTimer);
     const draft: Draft = { text: this.input.value, mentions: this.mentions };
     act("saveDraft", draft).catch(this.complain);
   }
@@ -221,6 +290,12 @@ export class Composer {
     if (files.length > 0) {
       event.preventDefault();
       void this.takeFiles(files);
+      return;
+    }
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (text.length > LONG_PASTE_CHARS) {
+      event.preventDefault();
+      this.attach({ pictures: this.pictures, pasted: [...this.pasted, text] });
     }
   }
 
@@ -261,10 +336,13 @@ export class Composer {
         label: nameOf(picture.name),
         title: picture.name,
         picture,
-        remove: () => {
-          this.pictures = this.pictures.filter((one) => one !== picture);
-          this.drawChips();
-        },
+        remove: () => this.attach({ pictures: this.pictures.filter((one) => one !== picture), pasted: this.pasted }),
+      })),
+      ...this.pasted.map((text, at) => ({
+        label: t("pastedLines", text.split("\n").length),
+        title: text.slice(0, MOST_TITLE_CHARS),
+        picture: undefined,
+        remove: () => this.attach({ pictures: this.pictures, pasted: this.pasted.filter((_, other) => other !== at) }),
       })),
     ];
     this.chipList.hidden = shown.length === 0;

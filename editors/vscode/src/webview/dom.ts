@@ -1,8 +1,15 @@
-/** Elements, texts, and talking to the extension. */
+/**
+ * Elements, texts, and talking to the extension.
+ *
+ * Invariant: text that others wrote reaches the page through `h`, `shown…` or the Markdown renderer,
+ * so that nothing unseen is in it.
+ */
 import type { Actions, FromPage, PageData, PageMethod, ToPage } from "../messages";
 import type { Requests } from "../protocol.gen";
+import { shownLine, shownProse } from "../shown";
 import { fill } from "../texts";
 import type { Texts } from "../texts";
+import { colorLater } from "./colors";
 import { markdownRenderer } from "./markdown";
 
 interface Host {
@@ -26,6 +33,9 @@ export const toHtml = markdownRenderer({ copy: t("copy"), insert: t("insert") })
 type Child = Node | string | false | undefined;
 type Attributes = Readonly<Record<string, string | number | boolean | undefined | ((event: Event) => void)>>;
 
+/** Attributes that a person reads or hears. */
+const SAID: ReadonlySet<string> = new Set(["title", "aria-label", "alt"]);
+
 /** Make an element. Attributes that begin with `on` are listeners; `true` is an empty attribute. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -37,10 +47,14 @@ export function h<K extends keyof HTMLElementTagNameMap>(
     if (typeof value === "function") {
       element.addEventListener(name.slice(2), value);
     } else if (value !== undefined && value !== false) {
-      element.setAttribute(name, value === true ? "" : String(value));
+      element.setAttribute(name, value === true ? "" : SAID.has(name) ? shownProse(String(value)) : String(value));
     }
   }
-  element.append(...children.filter((child) => child !== undefined && child !== false));
+  for (const child of children) {
+    if (child !== undefined && child !== false) {
+      element.append(typeof child === "string" ? shownProse(child) : child);
+    }
+  }
   return element;
 }
 
@@ -51,6 +65,7 @@ export function button(label: string, press: () => void, more: Attributes = {}):
 export function markdownElement(markdown: string): HTMLElement {
   const element = h("div", { class: "md" });
   element.innerHTML = toHtml(markdown);
+  colorLater(element);
   return element;
 }
 
@@ -124,9 +139,9 @@ export function followClicks(root: HTMLElement, say: (text: string, isProblem: b
 /** `file:///a/b.py` as a path to be read. */
 export function pathOf(uri: string): string {
   try {
-    return decodeURIComponent(uri.replace(/^file:\/\//, ""));
+    return shownLine(decodeURIComponent(uri.replace(/^file:\/\//, "")));
   } catch {
-    return uri;
+    return shownLine(uri);
   }
 }
 

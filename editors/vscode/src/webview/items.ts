@@ -1,8 +1,10 @@
 /** What the transcript shows, one view for each kind of item. */
 import type { DeltaPayload, InputPart, Item, ItemStatus, Reason, ToolCallItem } from "../protocol.gen";
+import { shownLine, shownProse } from "../shown";
 import { blockElement, coded, wholeOutput } from "./blocks";
 import { Joined } from "./deltas";
-import { h, markdownElement, nameOf, t } from "./dom";
+import { button, h, markdownElement, nameOf, t } from "./dom";
+import { isLong, preview } from "./long";
 import { pieces } from "./scan";
 import { GrowingMarkdown } from "./stream";
 
@@ -71,7 +73,7 @@ export function inputElements(input: readonly InputPart[]): HTMLElement[] {
   for (const part of input) {
     switch (part.type) {
       case "text":
-        shown.push(h("div", { class: "words" }, part.text));
+        shown.push(isLong(part.text) ? longWords(part.text) : h("div", { class: "words" }, part.text));
         break;
       case "image":
         if (part.data) {
@@ -95,6 +97,18 @@ export function inputElements(input: readonly InputPart[]): HTMLElement[] {
     chips.append(chip(t("problems", problems)));
   }
   return chips.childElementCount > 0 ? [...shown, chips] : shown;
+}
+
+/** A pasted log must not be scrolled past at every look at the conversation. */
+function longWords(text: string): HTMLElement {
+  const box = h("div", {}, h("div", { class: "words" }, preview(text)));
+  const whole = button(t("showAll"), () => {
+    const words = h("div", { class: "words", tabindex: -1 }, text);
+    box.replaceChildren(words);
+    words.focus({ preventScroll: true });
+  }, { class: "quiet" });
+  box.append(whole);
+  return box;
 }
 
 function chip(label: string, uri?: string): HTMLElement {
@@ -154,7 +168,7 @@ class ReasoningView implements ItemView {
   }
 
   draw(): boolean {
-    this.live.appendData(this.fresh);
+    this.live.appendData(shownProse(this.fresh));
     this.fresh = "";
     this.element.hidden = false;
     return false;
@@ -249,13 +263,13 @@ class CallView implements ItemView {
     }
     const last = this.live.lastChild;
     if (last instanceof Text) {
-      last.appendData(this.fresh);
+      last.appendData(shownProse(this.fresh));
       if (last.length > MOST_OUTPUT_CHARS * 1.5) {
         last.deleteData(0, last.length - MOST_OUTPUT_CHARS);
         this.live.title = t("outputCut");
       }
     } else {
-      this.live.append(this.fresh);
+      this.live.append(shownProse(this.fresh));
     }
     this.fresh = "";
     this.live.scrollTop = this.live.scrollHeight;
@@ -268,7 +282,7 @@ class CallView implements ItemView {
     const word = status in STATUS_WORDS ? t(STATUS_WORDS[status]) : status;
     this.summary.replaceChildren(
       h("span", { class: "icon", role: "img", "aria-label": word }, STATUS_ICONS[status] ?? "·"),
-      h("span", { class: "title" }, title || tool),
+      h("span", { class: "title" }, shownLine(title || tool)),
       h("span", { class: "verdict" }, verdict.decision === "allow" ? "" : (verdictWord(verdict.decision))),
     );
   }

@@ -3,7 +3,7 @@
  *
  * Invariant: pure; nothing that is cut or long can be allowed unseen.
  */
-import type { Approval } from "../protocol.gen";
+import type { Approval, CommandSubject } from "../protocol.gen";
 
 export const PREVIEW_LINES = 30;
 const PREVIEW_CHARS = 1_500;
@@ -12,7 +12,7 @@ export interface LongPart {
   readonly key: string;
   /** What is named in the hint. */
   readonly name: string;
-  /** Only the diff editor shows all of it. */
+  /** The card holds only a part of it; the engine has the rest. */
   readonly isCut: boolean;
 }
 
@@ -29,7 +29,7 @@ export function longParts(approval: Approval): LongPart[] {
           isCut: Boolean(file.hiddenLines),
         }));
     case "command":
-      return isLong(subject.command) ? [{ key: "command", name: approval.title, isCut: false }] : [];
+      return isFoldedCommand(subject) ? [{ key: "command", name: approval.title, isCut: Boolean(subject.hiddenChars) }] : [];
     case "plan":
       return isLong(subject.markdown) ? [{ key: "plan", name: approval.title, isCut: false }] : [];
     case "other":
@@ -41,11 +41,15 @@ export function longParts(approval: Approval): LongPart[] {
   }
 }
 
+export function isFoldedCommand({ command, hiddenChars }: CommandSubject): boolean {
+  return Boolean(hiddenChars) || isLong(command);
+}
+
 export function isLong(text: string): boolean {
   return text.length > PREVIEW_CHARS || text.split("\n").length > PREVIEW_LINES + 3;
 }
 
 /** The beginning of a long text. */
 export function preview(text: string): string {
-  return isLong(text) ? `${text.split("\n").slice(0, PREVIEW_LINES).join("\n").slice(0, PREVIEW_CHARS)}\n…` : text;
+  return isLong(text) ? `${text.split("\n").slice(0, PREVIEW_LINES).join("\n").slice(0, PREVIEW_CHARS)}…` : text;
 }

@@ -2,10 +2,12 @@
  * Markdown of the model as HTML.
  *
  * Invariant: the text is not trusted. No raw HTML, no pictures, no link but to web pages, mail and
- * files; links carry their target as data and are followed by the extension.
+ * files; links carry their target as data and are followed by the extension. Nothing unseen is in it,
+ * however it was written: the HTML is looked at, not the Markdown.
  */
 import MarkdownIt from "markdown-it";
 import { escapeHtml } from "../html";
+import { shownProse } from "../shown";
 
 export interface CodeLabels {
   readonly copy: string;
@@ -43,7 +45,7 @@ export function markdownRenderer(labels: CodeLabels): Render {
   }
   rules["table_open"] = () => '<div class="table" tabindex="0"><table>';
   rules["table_close"] = () => "</table></div>";
-  return (text) => markdown.render(text);
+  return (text) => shownProse(markdown.render(text));
 }
 
 /** A code block with its buttons; also the frame of one that still grows. */

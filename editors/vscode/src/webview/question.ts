@@ -1,9 +1,8 @@
 /** A card with one to four questions: one answer, several, an own one, or none. */
 import type { Answer, Question, QuestionRequest } from "../protocol.gen";
 import { ARMED_AFTER_MS } from "./approval";
-import type { Card } from "./cards";
+import type { Card, CardListener } from "./cards";
 import { button, engine, h, t } from "./dom";
-import type { Complain } from "./items";
 
 interface Asked {
   readonly question: Question;
@@ -35,9 +34,8 @@ export class QuestionCard implements Card {
   isAnswered = false;
 
   constructor(
-    request: QuestionRequest,
-    private readonly say: (text: string, isProblem: boolean) => void,
-    private readonly complain: Complain,
+    private readonly request: QuestionRequest,
+    private readonly told: CardListener,
   ) {
     this.id = request.questionId;
     this.title = request.questions[0]?.question ?? "";
@@ -70,6 +68,22 @@ export class QuestionCard implements Card {
     this.refresh();
   }
 
+  get callId(): string {
+    return this.request.callId;
+  }
+
+  get draft(): string {
+    return this.isAnswered ? "" : this.asked.map((one) => one.other?.value.trim()).filter(Boolean).join("\n");
+  }
+
+  takeDraft(words: string): void {
+    const own = this.asked.find((one) => one.other)?.other;
+    if (own) {
+      own.value = words;
+      own.dispatchEvent(new Event("input"));
+    }
+  }
+
   focus(): void {
     (this.asked[0]?.inputs[0] ?? this.element).focus();
     this.element.scrollIntoView({ block: "nearest" });
@@ -88,7 +102,7 @@ export class QuestionCard implements Card {
     const answers = this.asked.map(answerOf);
     const open = answers.findIndex((one) => !one.selected?.length && !one.other);
     if (open >= 0) {
-      this.say(t("unanswered"), true);
+      this.told.say(t("unanswered"), true);
       this.asked[open]?.inputs[0]?.focus();
       return;
     }
@@ -104,13 +118,13 @@ export class QuestionCard implements Card {
     engine("kova/question/respond", { questionId: this.id, ...answer }).then(
       (result) => {
         if (result.status === "alreadyResolved") {
-          this.say(wordsOf(result.outcome, result.resolvedBy) ?? t("alreadyAnswered", t("cancelled"), result.resolvedBy), false);
+          this.told.answered(this.id, wordsOf(result.outcome, result.resolvedBy) ?? t("alreadyAnswered", t("cancelled"), result.resolvedBy));
         }
       },
       (error: unknown) => {
         this.isAnswered = false;
         this.refresh();
-        this.complain(error);
+        this.told.complain(error);
       },
     );
   }

@@ -5,6 +5,7 @@
  */
 import { codeBlock } from "./markdown";
 import { h, markdownElement, t, toHtml } from "./dom";
+import { shownProse } from "../shown";
 import { Scanner, pieces } from "./scan";
 
 /** A long tail that is not code is drawn less often. */
@@ -89,7 +90,7 @@ export class GrowingMarkdown {
       this.code = { text, from: bodyStart, start: bodyStart };
     }
     if (this.text.length > this.code.from) {
-      this.code.text.appendData(this.text.slice(this.code.from));
+      this.code.text.appendData(shownProse(this.text.slice(this.code.from)));
       this.code.from = this.text.length;
     }
   }

@@ -2,6 +2,7 @@
  * The transcript: events in, elements appended.
  *
  * Invariant: the page is touched once per frame; an item that is complete is not drawn again.
+ * Of a long conversation the newest entries are there at once, the others follow in small portions.
  */
 import type { DeltaPayload, Event, Item, ItemUpdatedPayload, SessionSnapshot, TurnCompletedPayload, TurnStartedPayload } from "../protocol.gen";
 import { button, engine, h, messageOf, t } from "./dom";
@@ -10,6 +11,10 @@ import type { Complain, ItemView } from "./items";
 
 /** Items drawn at once when an older page arrives. */
 const PAGE_ITEMS = 100;
+/** Drawn at once when a conversation opens: more than a view holds. */
+const FIRST_ITEMS = 24;
+/** Of a frame, for the entries that follow. */
+const PORTION_MS = 6;
 /** So near the end counts as the end. */
 const END_PX = 40;
 
@@ -26,6 +31,8 @@ export class Transcript {
   private lastTop = 0;
   private frame = 0;
   private queue: Event[] = [];
+  /** Older than what is drawn, oldest first; not drawn yet. */
+  private undrawn: Item[] = [];
   private isLoading = false;
 
   constructor(
@@ -59,17 +66,52 @@ export class Transcript {
     this.sessionId = snapshot?.sessionId ?? "";
     this.before = snapshot?.itemsBefore;
     this.element.replaceChildren(this.earlier, this.end);
-    this.earlier.hidden = this.before === undefined;
+    const items = snapshot?.items ?? [];
+    this.undrawn = items.slice(0, -FIRST_ITEMS);
+    this.lastInput = items.findLast((item) => item.kind === "userMessage")?.input;
     const fragment = document.createDocumentFragment();
-    for (const item of snapshot?.items ?? []) {
+    for (const item of items.slice(-FIRST_ITEMS)) {
       fragment.append(this.add(item).element);
-      this.lastInput = item.kind === "userMessage" ? item.input : this.lastInput;
     }
     for (const notice of snapshot?.notices ?? []) {
       fragment.append(h("div", { class: "item notice warning" }, notice));
     }
     this.end.before(fragment);
     this.toEnd();
+    this.drawOlder();
+  }
+
+  /** The next portion of what is not drawn yet, above what is; what is in view stays where it is. */
+  private drawOlder(): void {
+    this.earlier.hidden = this.undrawn.length > 0 || this.before === undefined;
+    const { undrawn } = this;
+    if (undrawn.length === 0) {
+      return;
+    }
+    requestAnimationFrame(() => {
+      if (undrawn !== this.undrawn) {
+        return;
+      }
+      const until = performance.now() + PORTION_MS;
+      const made: HTMLElement[] = [];
+      while (undrawn.length > 0 && performance.now() < until) {
+        const item = undrawn.pop();
+        if (item) {
+          made.unshift(this.add(item).element);
+        }
+      }
+      this.insertAbove(made);
+      this.drawOlder();
+    });
+  }
+
+  private insertAbove(elements: readonly HTMLElement[]): void {
+    const { scrollHeight, scrollTop } = this.scroller;
+    this.earlier.after(...elements);
+    // The browser itself keeps the place, except at the very top.
+    if (!this.isAtEnd && scrollTop < 1) {
+      this.scroller.scrollTop += this.scroller.scrollHeight - scrollHeight;
+    }
   }
 
   take(events: readonly Event[]): void {
@@ -154,7 +196,10 @@ export class Transcript {
 
   private put(item: Item): void {
     const known = this.views.get(item.itemId);
-    if (known) {
+    const later = known ? -1 : this.undrawn.findIndex((one) => one.itemId === item.itemId);
+    if (later >= 0) {
+      this.undrawn[later] = item;
+    } else if (known) {
       this.drawing.delete(known);
       known.update(item);
     } else {
@@ -189,7 +234,7 @@ export class Transcript {
   }
 
   private async loadEarlier(): Promise<void> {
-    if (this.before === undefined || this.isLoading) {
+    if (this.before === undefined || this.isLoading || this.undrawn.length > 0) {
       return;
     }
     this.isLoading = true;
@@ -201,15 +246,8 @@ export class Transcript {
       }
       this.before = page.before;
       this.earlier.hidden = page.before === undefined;
-      const fragment = document.createDocumentFragment();
-      for (const item of [...page.items].reverse()) {
-        if (!this.views.has(item.itemId)) {
-          fragment.append(this.add(item).element);
-        }
-      }
-      const height = this.scroller.scrollHeight;
-      this.earlier.after(fragment);
-      this.scroller.scrollTop += this.scroller.scrollHeight - height;
+      const fresh = [...page.items].reverse().filter((item) => !this.views.has(item.itemId));
+      this.insertAbove(fresh.map((item) => this.add(item).element));
     } catch (error) {
       this.complain(messageOf(error));
     } finally {
