@@ -315,7 +315,7 @@ def _is_about_parameters(failure: AdapterFailure) -> bool:
 
     "This model … is not supported" may speak of the model or of a parameter.
     """
-    return failure.status in (400, 422) and failure.code in ("badRequest", "noSuchModel")
+    return failure.status in (None, 400, 422) and failure.code in ("badRequest", "noSuchModel")
 
 
 def _address(url: str) -> str:

@@ -32,6 +32,7 @@ from kova_ls.llm._decoding import OpenCall, StreamDecoder, settle, stream_error
 from kova_ls.llm._failure import ANYWHERE, Endpoint
 from kova_ls.llm._http import HttpCaller, join_url
 from kova_ls.llm._json import as_object, count, enclosed, parse_object
+from kova_ls.llm._stale import StaleReasoning
 from kova_ls.values import Usage
 from kova_ls.vocabulary import Outcome
 
@@ -54,6 +55,7 @@ class _Block:
     thinking: list[str] = field(default_factory=list[str])
     signature: str = ""
     data: str = ""
+    is_closed: bool = False
 
 
 class Decoder(StreamDecoder):
@@ -74,8 +76,8 @@ class Decoder(StreamDecoder):
             self._take_start(value.get("index"), value["content_block"])
         elif kind == "content_block_stop":
             block = self._open.pop(value.get("index"), None)
-            if block is not None and block.call is not None:
-                block.call.is_closed = True
+            if block is not None:
+                block.is_closed = True
         elif kind == "message_start":
             self._take_usage(as_object(value.get("message")).get("usage"))
         elif kind == "message_delta":
@@ -95,8 +97,7 @@ class Decoder(StreamDecoder):
         for index, block in enumerate(message["content"]):
             self._take_start(index, block)
             opened = self._open.pop(index)
-            if opened.call is not None:
-                opened.call.is_closed = True
+            opened.is_closed = True
         self._finish_reason = message.get("stop_reason")
         self._take_usage(message.get("usage"))
         self._has_end = True
@@ -162,12 +163,13 @@ class Decoder(StreamDecoder):
             outcome, error = Outcome.REFUSED, self._refusal(str(why))
         elif finish in _LENGTH:
             outcome = Outcome.LENGTH
-        open_calls = [block.call for block in self._blocks if block.call is not None]
+        called = [block for block in self._blocks if block.call is not None]
+        open_calls = [block.call for block in called if block.call is not None]
         # The provider closes the block of a call even when the length cut its arguments off.
         was_cut = outcome is Outcome.LENGTH or (
             (outcome is not Outcome.COMPLETE or self._error is not None)
-            and bool(open_calls)
-            and not open_calls[-1].is_closed
+            and bool(called)
+            and not called[-1].is_closed
         )
         calls, incomplete = settle(open_calls, was_cut=was_cut)
         return ModelReply(
@@ -188,12 +190,11 @@ class Decoder(StreamDecoder):
         marks: list[dict[str, Any]] = []
         is_needed = False
         for block in self._blocks:
-            if block.kind == "thinking" and block.signature:
+            thinking = "".join(block.thinking)
+            if block.kind == "thinking" and (block.signature or (block.is_closed and thinking)):
                 is_needed = True
-                thinking = "".join(block.thinking)
-                marks.append(
-                    {"type": "thinking", "thinking": thinking, "signature": block.signature}
-                )
+                signature = {"signature": block.signature} if block.signature else {}
+                marks.append({"type": "thinking", "thinking": thinking, **signature})
             elif block.kind == "redacted_thinking" and block.data:
                 is_needed = True
                 marks.append({"type": "redacted_thinking", "data": block.data})
@@ -229,6 +230,9 @@ class AnthropicAdapter:
         self._caller = caller
         self._max_tokens = settings.max_output_tokens or _default_limit(settings.model)
         self._is_adaptive = False
+        # Others speak the same API without signing what they think, and want it back all the same.
+        self._is_strict = settings.base_url is None
+        self._stale = StaleReasoning(b'thinking"', _without_thinking)
         self._dropped: set[str] = set()
         self._head: tuple[str, tuple[ToolSpec, ...], bytes] | None = None
 
@@ -260,6 +264,8 @@ class AnthropicAdapter:
         rest = message.text
         calls = {call.id: call for call in message.calls}
         for mark in message.opaque if message.api == self.api else ():
+            if mark.get("type") == "thinking" and "signature" not in mark and self._is_strict:
+                continue
             if mark.get("type") == "text":
                 said, rest = rest[: mark["n_chars"]], rest[mark["n_chars"] :]
                 if said.strip():
@@ -278,7 +284,7 @@ class AnthropicAdapter:
         return blocks
 
     def _body(self, request: ModelRequest) -> bytes:
-        messages = [message for message in request.messages if message]
+        messages = [message for message in self._stale.sent(request.messages) if message]
         # The last two marks: one to write the cache, one that the step before wrote.
         users = [at for at, one in enumerate(messages) if one.startswith(b'{"role":"user"')]
         for at in users[-2:]:
@@ -333,6 +339,14 @@ class AnthropicAdapter:
     def _adapt(self, failure: AdapterFailure) -> bool:
         """Change what this model refuses and names in its refusal."""
         said = failure.message
+        if "thinking" in said and ("signature" in said or "different conversation" in said):
+            return self._stale.refuse()
+        if re.search(r"xpected `thinking`|start with a thinking", said):
+            if "thinking" in self._dropped:
+                return False
+            self._dropped |= {"thinking", "output_config"}
+            self._head = None
+            return True
         limit = re.search(r"max_tokens: \d+ > (\d+)", said)
         if limit and int(limit[1]) < self._max_tokens:
             self._max_tokens, self._head = int(limit[1]), None
@@ -348,6 +362,13 @@ class AnthropicAdapter:
                 self._head = None
                 return True
         return False
+
+
+def _without_thinking(message: bytes) -> bytes:
+    """Take the thinking out of an encoded message; what it leaves empty goes."""
+    value = orjson.loads(message)
+    value["content"] = [one for one in value["content"] if "thinking" not in one["type"]]
+    return orjson.dumps(value) if value["content"] else b""
 
 
 def _default_limit(model: str) -> int:

@@ -32,6 +32,7 @@ from kova_ls.llm._http import HttpCaller
 from kova_ls.llm._json import as_list, as_object, count, enclosed, parse_object
 from kova_ls.llm._open_api import open_api_schema
 from kova_ls.llm._partial_args import PartialArgs
+from kova_ls.llm._stale import StaleReasoning
 from kova_ls.values import Usage
 from kova_ls.vocabulary import Outcome
 
@@ -220,6 +221,7 @@ class GeminiAdapter:
         version = re.search(r"gemini-(\d+(?:\.\d+)?)", settings.model)
         self._version = float(version[1]) if version else 0.0
         self._thinks = self._version >= 2.5
+        self._stale = StaleReasoning(b'"thoughtSignature"', self._without_signatures)
         self._schema_field = "parametersJsonSchema"
         self._head: tuple[str, tuple[ToolSpec, ...], bytes] | None = None
 
@@ -260,13 +262,25 @@ class GeminiAdapter:
         if rest:
             parts.append({"text": rest})
         parts.extend(_call_part(call, is_own=is_own) for call in calls.values())
-        called = [part for part in parts if "functionCall" in part]
-        if self._version >= 3 and called and not any(_SIGNATURE in part for part in called):
-            called[0][_SIGNATURE] = _UNSIGNED
+        self._mark_unsigned(parts)
         return parts
 
     def _body(self, request: ModelRequest) -> bytes:
-        return enclosed(self._head_of(request), request.messages, b"]}")
+        return enclosed(self._head_of(request), self._stale.sent(request.messages), b"]}")
+
+    def _without_signatures(self, message: bytes) -> bytes:
+        """Take another model's signatures out of an encoded message."""
+        value = orjson.loads(message)
+        for part in value["parts"]:
+            part.pop(_SIGNATURE, None)
+        value["parts"] = [part for part in value["parts"] if part != {"text": ""}]
+        self._mark_unsigned(value["parts"])
+        return orjson.dumps(value) if value["parts"] else b""
+
+    def _mark_unsigned(self, parts: list[dict[str, Any]]) -> None:
+        called = [part for part in parts if "functionCall" in part]
+        if self._version >= 3 and called and not any(_SIGNATURE in part for part in called):
+            called[0][_SIGNATURE] = _UNSIGNED
 
     def _head_of(self, request: ModelRequest) -> bytes:
         key = (request.system, request.tools)
@@ -312,8 +326,8 @@ class GeminiAdapter:
     def _adapt(self, failure: AdapterFailure) -> bool:
         """Leave out what this model or server does not know and names in its refusal."""
         said = failure.message
-        if "thought_signature" in said or "thought signature" in said:
-            return False
+        if re.search(r"(?i)thought[_ ]?signature", said):
+            return self._stale.refuse()
         if self._thinks and re.search(r"(?i)thinking|include_?thoughts", said):
             self._thinks, self._head = False, None
             return True

@@ -7,6 +7,7 @@ OpenRouter, Ollama, vLLM and llama.cpp as seen on the wire.
 """
 
 import hashlib
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,6 +32,7 @@ from kova_ls.llm._decoding import StreamDecoder, settle, stream_error
 from kova_ls.llm._failure import ANYWHERE, Endpoint
 from kova_ls.llm._http import HttpCaller, join_url
 from kova_ls.llm._json import as_list, as_object, count, enclosed
+from kova_ls.llm._stale import StaleReasoning
 from kova_ls.values import Usage
 from kova_ls.vocabulary import Outcome
 
@@ -228,6 +230,7 @@ class ChatAdapter:
         self._is_openai = urlsplit(caller.where.url).hostname == "api.openai.com"
         self._limit_field = "max_completion_tokens" if self._is_openai else "max_tokens"
         self._dropped: set[str] = set()
+        self._stale = StaleReasoning(b'"tool_calls"', _unsigned)
         self._head: tuple[str, tuple[ToolSpec, ...], frozenset[str], bytes] | None = None
 
     def encode(self, message: Message) -> bytes:
@@ -283,7 +286,7 @@ class ChatAdapter:
         tail = b"]}"
         if self._is_openai and request.session_id and "prompt_cache_key" not in self._dropped:
             tail = b'],"prompt_cache_key":' + orjson.dumps(request.session_id) + b"}"
-        messages = request.messages
+        messages = self._stale.sent(request.messages)
         if "reasoning_content" in self._dropped:
             messages = [_without_reasoning(enclosed(b"", messages, b""))]
         head = self._head_of(request)
@@ -330,6 +333,8 @@ class ChatAdapter:
     def _adapt(self, failure: AdapterFailure) -> bool:
         """Leave out what this server does not know and names in its refusal."""
         said = failure.message
+        if re.search(r"(?i)thought[_ ]?signature", said):
+            return self._stale.refuse()
         if self._limit_field == "max_tokens" and "max_completion_tokens" in said:
             self._limit_field, self._head = "max_completion_tokens", None
             return True
@@ -362,6 +367,18 @@ def _content(message: UserMessage) -> Any:
         for part in message.content
         if isinstance(part, ImageContent) or part.text
     ]
+
+
+def _unsigned(message: bytes) -> bytes:
+    """Mark a message's calls as another model's, in the words that Gemini takes for that."""
+    value = orjson.loads(message)
+    value.pop("reasoning_details", None)
+    for call in value["tool_calls"]:
+        call.pop("extra_content", None)
+    value["tool_calls"][0]["extra_content"] = {
+        "google": {"thought_signature": "skip_thought_signature_validator"}
+    }
+    return orjson.dumps(value)
 
 
 def _without_reasoning(messages: bytes) -> bytes:

@@ -30,6 +30,7 @@ from kova_ls.llm._decoding import OpenCall, StreamDecoder, settle, stream_error
 from kova_ls.llm._failure import ANYWHERE, Endpoint
 from kova_ls.llm._http import HttpCaller, join_url
 from kova_ls.llm._json import as_object, count, enclosed
+from kova_ls.llm._stale import StaleReasoning
 from kova_ls.values import Usage
 from kova_ls.vocabulary import Outcome
 
@@ -267,6 +268,7 @@ class ResponsesAdapter:
         self._settings = settings
         self._caller = caller
         self._dropped: set[str] = set()
+        self._stale = StaleReasoning(b'"encrypted_content"', _without_reasoning)
         if re.match(r"gpt-(?:3|4)|chatgpt", settings.model):
             self._dropped |= {"include", "summary"}
         self._head: tuple[str, tuple[ToolSpec, ...], frozenset[str], bytes] | None = None
@@ -326,7 +328,7 @@ class ResponsesAdapter:
         tail = b"]}"
         if request.session_id and "prompt_cache_key" not in self._dropped:
             tail = b'],"prompt_cache_key":' + orjson.dumps(request.session_id) + b"}"
-        return enclosed(self._head_of(request), request.messages, tail)
+        return enclosed(self._head_of(request), self._stale.sent(request.messages), tail)
 
     def _head_of(self, request: ModelRequest) -> bytes:
         key = (request.system, request.tools, frozenset(self._dropped))
@@ -370,6 +372,8 @@ class ResponsesAdapter:
     def _adapt(self, failure: AdapterFailure) -> bool:
         """Leave out what this model does not know and names in its refusal."""
         said = failure.message
+        if ("ncrypted content" in said or "of type 'reasoning'" in said) and self._stale.refuse():
+            return True
         for marks, name in (
             (("ncrypted content", "encrypted_content", "'include'"), "include"),
             (("reasoning.summary", "reasoning summar"), "summary"),
@@ -381,6 +385,12 @@ class ResponsesAdapter:
                 self._dropped.add(name)
                 return True
         return False
+
+
+def _without_reasoning(message: bytes) -> bytes:
+    """Take the reasoning out of encoded input items."""
+    items = [one for one in orjson.loads(b"[" + message + b"]") if one.get("type") != "reasoning"]
+    return orjson.dumps(items)[1:-1]
 
 
 def _said(text: str, extra: dict[str, Any]) -> dict[str, Any]:

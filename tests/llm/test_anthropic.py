@@ -5,7 +5,7 @@ import httpx
 import pytest
 
 from kova_ls.llm._base import AssistantMessage, ModelCall, TextContent, UserMessage
-from kova_ls.llm.anthropic import open_adapter, usage_of
+from kova_ls.llm.anthropic import Decoder, open_adapter, usage_of
 from kova_ls.values import Usage
 from tests.llm.wire import Played, bodies, call, conversation, decoded, named, settings
 
@@ -273,6 +273,63 @@ async def test_thinking_makes_the_round():
         {"type": "text", "text": "I look."},
         {"type": "tool_use", "id": "t1", "name": "read", "input": {}},
     ]
+
+
+def refused(message: str) -> httpx.Response:
+    error = {"type": "invalid_request_error", "message": message}
+    return httpx.Response(400, json={"type": "error", "error": error})
+
+
+async def test_the_thinking_of_another_model_is_left_out_once_it_is_refused():
+    server = Played(
+        refused("messages.0.content.0: Invalid `signature` in `thinking` block"),
+        named(START, end("end_turn"), STOP),
+        refused("messages.0.content.0: Invalid `signature` in `thinking` block"),
+    )
+    opaque = ({"type": "thinking", "thinking": "hm", "signature": "theirs"},)
+    message = AssistantMessage("", (ModelCall("t1", "read", "{}"),), opaque, "anthropic")
+    adapter = open_adapter(settings("anthropic"), "k", **server.seams)
+    made = await call(adapter, [message])
+    assert made.reply
+    assert [one["type"] for one in server.body()["messages"][0]["content"]] == ["tool_use"]
+    again = await call(adapter, [message])
+    assert again.failure
+    assert again.failure.code == "badRequest"
+    assert [one["type"] for one in server.body()["messages"][0]["content"]] == ["tool_use"]
+
+
+async def test_a_model_that_misses_thinking_is_asked_without():
+    server = Played(
+        refused("Expected `thinking` or `redacted_thinking`, but found `tool_use`."),
+        named(START, end("end_turn"), STOP),
+    )
+    model = settings("anthropic", reasoning_effort="medium")
+    made = await call(open_adapter(model, "k", **server.seams))
+    assert made.reply
+    assert ("thinking" in server.body(0), "thinking" in server.body()) == (True, False)
+
+
+def test_unsigned_thinking_goes_back_to_those_who_do_not_sign():
+    events = (*START_THINKING, *called(1, "t1", "{}"), end("tool_use"), STOP)
+    decoder = Decoder()
+    decoder.feed(named(START, *events))
+    reply = decoder.finish()
+    message = AssistantMessage(reply.text, reply.calls, reply.opaque, "anthropic")
+    kept = json.loads(open_adapter(settings("anthropic"), "k").encode(message))["content"]
+    assert kept[0] == {"type": "thinking", "thinking": "hm"}
+    strict = settings("anthropic", base_url=None)
+    kept = json.loads(open_adapter(strict, "k").encode(message))["content"]
+    assert [one["type"] for one in kept] == ["tool_use"]
+    cut = Decoder()
+    cut.feed(named(START, *START_THINKING[:-1]))
+    assert cut.finish().opaque == ()
+
+
+START_THINKING = (
+    start(0, type="thinking", thinking="", signature=""),
+    delta(0, "thinking_delta", thinking="hm"),
+    stop(0),
+)
 
 
 def test_thinking_that_nothing_follows_and_blank_text_are_left_out():

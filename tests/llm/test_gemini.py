@@ -224,6 +224,25 @@ async def test_signatures_make_the_round_on_the_very_part():
     assert server.body()["contents"][0]["parts"] == [*parts, {"text": "end"}]
 
 
+@pytest.mark.parametrize("message", ["Corrupted thought signature.", "thought_signature invalid"])
+async def test_signatures_that_are_refused_are_left_out(message: str):
+    error = {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}
+    server = Played(
+        httpx.Response(400, json={"error": error}), data(chunk({"text": "a"}, finish="STOP"))
+    )
+    opaque = ({"n_chars": 0, "thoughtSignature": "s"}, {"call": "a"})
+    calls = (ModelCall("a", "read", "{}", {"thoughtSignature": "t"}), ModelCall("b", "read", "{}"))
+    said = AssistantMessage("", calls, opaque, "gemini")
+    model = settings("gemini", model="gemini-3-pro")
+    made = await call(open_adapter(model, "k", **server.seams), [said])
+    assert made.reply
+    parts = server.body()["contents"][0]["parts"]
+    assert [part.get("thoughtSignature") for part in parts] == [
+        "skip_thought_signature_validator",
+        None,
+    ]
+
+
 def test_calls_of_another_model_are_marked_for_gemini_3():
     message = AssistantMessage("", (ModelCall("a", "r", ""), ModelCall("b", "r", "")), (), "x")
     encoded = open_adapter(settings("gemini", model="gemini-3-pro"), "k").encode(message)

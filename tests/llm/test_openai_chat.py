@@ -440,6 +440,25 @@ async def test_the_reasoning_that_a_server_refuses_is_taken_out():
     assert "reasoning_content" not in str(server.body(1))
 
 
+async def test_calls_that_miss_a_signature_are_marked_as_another_models():
+    message = "Function call is missing a thought_signature in functionCall parts."
+    server = Played(
+        httpx.Response(400, json=[{"error": {"code": 400, "message": message}}]),
+        data(chunk({"content": "a"}, "stop")),
+    )
+    calls = (
+        ModelCall("1", "x", "{}", {"extra_content": {"google": {"thought_signature": "old"}}}),
+        ModelCall("2", "x", "{}"),
+    )
+    said = AssistantMessage("", calls, (), "openai-chat")
+    made = await call(open_adapter(settings("openai-chat"), "k", **server.seams), [said])
+    assert made.reply
+    assert [one.get("extra_content") for one in server.body()["messages"][-1]["tool_calls"]] == [
+        {"google": {"thought_signature": "skip_thought_signature_validator"}},
+        None,
+    ]
+
+
 async def test_a_refusal_that_nothing_can_be_done_about_is_an_error():
     refused = httpx.Response(400, json={"error": {"message": "stream_options, still"}})
     server = Played(refused, refused)

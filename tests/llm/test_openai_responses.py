@@ -375,6 +375,27 @@ async def test_encrypted_reasoning_makes_the_round():
     assert server.body()["input"][0] == REASONING
 
 
+@pytest.mark.parametrize("is_in_stream", [False, True])
+async def test_reasoning_of_another_account_is_left_out_once_it_is_refused(is_in_stream: bool):
+    error = {
+        "type": "invalid_request_error",
+        "code": "invalid_encrypted_content",
+        "message": "The encrypted content gAAA...Rg== could not be verified.",
+    }
+    refused = httpx.Response(400, json={"error": error})
+    server = Played(
+        named({"type": "error", "error": error}) if is_in_stream else refused, named(DONE)
+    )
+    opaque = (REASONING, {"type": "function_call", "call_id": "c1"})
+    message = AssistantMessage("", (ModelCall("c1", "read", "{}"),), opaque, "openai-responses")
+    adapter = open_adapter(settings("openai-responses"), "k", **server.seams)
+    made = await call(adapter, [message])
+    assert made.reply
+    assert [one["type"] for one in server.body(0)["input"]] == ["reasoning", "function_call"]
+    assert [one["type"] for one in server.body()["input"]] == ["function_call"]
+    assert "include" in server.body()
+
+
 async def test_reasoning_whose_call_was_cut_off_is_left_out():
     opaque = (REASONING, {"type": "function_call", "call_id": "gone"})
     adapter = open_adapter(settings("openai-responses"), "k")
