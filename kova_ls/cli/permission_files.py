@@ -33,8 +33,8 @@ COMMANDS = {
 }
 _HELD = (
     "A command of the agent is running or left a process behind, and might have written this too: "
-    "it is in your file and counts after `kova-ls permission adopt --user`, once that process has "
-    "ended. In the editor you can confirm it at once."
+    "it is in the file and does not count yet. Confirm it in the editor, or with `kova-ls "
+    "permission adopt{flag}` once that process has ended."
 )
 
 
@@ -71,11 +71,21 @@ def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int
         change = {"add": _add, "remove": _remove, "accept": _accept}[name]
         is_given = options.root or options.deny
         code = change(grants, folder, layer, kind if is_given else None, options.entry, console)
-    if layer is RootSource.USER and code == DONE and grants.load(folder).pending_user is not None:
-        console.complain(_HELD)
-        code = FAILED
+    # An engine whose command runs believes this process, but only while it lives.
     _nudge(console, find)
+    entry = options.entry if name in ("add", "accept") else None
+    if code == DONE and name != "remove" and _is_held(_grants(console).load(folder), layer, entry):
+        console.complain(_HELD.format(flag=" --user" if options.user else ""))
+        code = FAILED
     return code
+
+
+def _is_held(found: GrantSet, layer: RootSource, entry: str | None) -> bool:
+    """Tell whether an entry, or anything at all, still waits to be confirmed."""
+    pending = found.pending_user if layer is RootSource.USER else found.pending_local
+    if pending is None or entry is None:
+        return pending is not None
+    return entry in pending.allow or any(text == entry for text, _ in pending.roots)
 
 
 def _grants(console: Console) -> Grants:

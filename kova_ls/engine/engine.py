@@ -271,6 +271,7 @@ class Engine:
         Called after everything that an editor says: a turn that waits looks at no clock, and
         whoever changed a file is seen at the latest when the card is answered.
         """
+        self.grants.hear()
         for session in self._sessions.values():
             if session.waiters:
                 session.rejudge_grants()

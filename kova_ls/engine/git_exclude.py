@@ -10,11 +10,13 @@ import stat
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+
+from kova_ls.engine import grant_disk
 
 _TIMEOUT_S = 5.0
 _MAX_POINTER_BYTES = 64_000
 _MAX_EXCLUDE_BYTES = 4_000_000
+_MAX_INDEX_BYTES = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +110,7 @@ def _place(top: str, dot_git: str) -> GitPlace | None:
 
 def _read_small(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            return file.read(_MAX_POINTER_BYTES)
+        return grant_disk.read_raw(path, _MAX_POINTER_BYTES)
     except OSError:
         return b""
 
@@ -145,7 +146,7 @@ def tracked(workspace: str, name: str, place: GitPlace, env: Mapping[str, str]) 
 
 def _tracked_by_index(name: str, place: GitPlace) -> str | None:
     try:
-        raw = Path(place.index).read_bytes()
+        raw = grant_disk.read_raw(place.index, _MAX_INDEX_BYTES)
     except FileNotFoundError:
         return None
     except OSError:

@@ -4,6 +4,7 @@ Invariant: a file of a workspace is opened through no link, its folder `.kova` i
 Invariant: writing replaces the file as a whole or leaves it as it was.
 """
 
+import errno
 import os
 import secrets
 import stat
@@ -56,6 +57,25 @@ def read_inside(workspace: str, name: str, *, is_private: bool) -> Content | Fau
             return fault(path, "is reached through a link and counts for nothing", "Remove it.")
         return fault(path, f"cannot be read ({error.strerror})", "Mend its rights or remove it.")
     return _read_handle(handle, path, is_private=is_private)
+
+
+def read_raw(path: str | Path, limit_bytes: int) -> bytes:
+    """Read a file that only this program should write, but any program of the user may have.
+
+    Raises: OSError, also for what is no ordinary file (a pipe would stop the engine) or too large.
+    """
+    handle = os.open(path, _READ)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "is no ordinary file", str(path))
+        raw = bytearray()
+        while part := os.read(handle, 1 << 16):
+            raw += part
+            if len(raw) > limit_bytes:
+                raise OSError(errno.EFBIG, "is too large", str(path))
+        return bytes(raw)
+    finally:
+        os.close(handle)
 
 
 def _read_handle(handle: int, path: str, *, is_private: bool = False) -> Content | Fault:

@@ -15,6 +15,8 @@ from kova_ls.engine.grant_judge import CheckRule, Layer, Place, check_rule, reso
 from kova_ls.engine.grant_set import GrantSet, Proposal, as_proposals, proposal
 from kova_ls.engine.grant_watch import USER, Watch
 from kova_ls.engine.ledger import Confirmed
+from kova_ls.engine.ledgers import Ledgers
+from kova_ls.engine.vouch import Vouching
 from kova_ls.errors import RequestFailed
 from kova_ls.permission.facts import Rule
 from kova_ls.vocabulary import RootSource
@@ -24,6 +26,7 @@ _NAME = "permissions.json"
 LOCAL_NAME = "permissions.local.json"
 # A file younger than this may change again without a new time stamp.
 _SETTLED_NS = 50_000_000
+_NOTHING = Confirmed()
 
 _Signature = tuple[tuple[int, ...], ...]
 
@@ -61,6 +64,8 @@ class GrantReader:
         self._last_deny: dict[str, tuple[Rule, ...]] = {}
         self._exclude_notice: dict[str, str] = {}
         self._watch = Watch(self._folder)
+        self._vouching = Vouching(self._folder)
+        self._ledgers = Ledgers(self._folder, self._vouching)
         self._ledger_paths: dict[str, tuple[str, ...]] = {}
 
     # -- reading ------------------------------------------------------------------------------
@@ -115,7 +120,7 @@ class GrantReader:
                 folder,
                 os.path.join(folder, _NAME),
                 os.path.join(folder, LOCAL_NAME),
-                str(ledger.workspace_path(self._folder, workspace)),
+                str(self._ledgers.path(workspace)),
             )
             self._ledger_paths[workspace] = paths
         local = _stat(paths[2])
@@ -169,7 +174,8 @@ class GrantReader:
         hold = ledger.load(self._hold)
         if hold is None and _is_there(self._hold_path):
             hold = Confirmed(digest="unreadable")
-        hold = hold if hold is not None else self._watch.hold
+        # Commands that run may have put another one there.
+        hold = self._watch.hold if self._watch.hold is not None else hold
         if hold is not None and hold.digest == digest:
             hold = None
         limits = [hold] if hold is not None else []
@@ -180,12 +186,54 @@ class GrantReader:
         limit = limits[0]
         for other in limits[1:]:
             limit = limit.common(other)
-        return limit
+        return self._heard(content, limit) if isinstance(content, Content) else limit
+
+    def _heard(self, content: Content, limit: Confirmed) -> Confirmed:
+        """Return the limit with what other processes of the person vouch for."""
+        allow = frozenset(entry.value for entry in content.allow)
+        found = [
+            (entry.value, resolve_root(entry.value, None, self._home)[0]) for entry in content.roots
+        ]
+        roots = frozenset((text, where) for text, where in found if where is not None)
+        news = Confirmed(allow=allow, roots=roots).beyond(limit)
+        vouched = self._vouching.among(USER, news, self._engines()) if news else _NOTHING
+        if vouched != _NOTHING and USER in self._watch.before:
+            # Kept, since who vouches may end soon.
+            if self._watch.hold is not None:
+                self._watch.hold = self._watch.hold.add(vouched)
+            self._rebase(USER, self._watch.before[USER].add(vouched))
+        return limit.add(vouched)
+
+    def _rebase(self, scope: str, seen: Confirmed) -> None:
+        """Note what of a file holds, if commands run."""
+        if scope in self._watch.before:
+            self._watch.before[scope] = seen
+            self._watch.save()
+
+    def _engines(self) -> frozenset[int]:
+        """Return the processes whose descendants are the agent's."""
+        return frozenset((os.getpid(), *(pid for pid, _ in self._watch.others())))
+
+    def _confirmed(self, workspace: str) -> Confirmed | None:
+        """Return what is confirmed of the local file, and was not written by a command."""
+        engines = self._engines()
+        found = self._ledgers.load(workspace, engines)
+        for _, before in self._watch.others():
+            if found is not None and workspace in before:
+                limit = before[workspace]
+                news = found.beyond(limit)
+                vouched = self._vouching.among(workspace, news, engines) if news else _NOTHING
+                found = found.common(limit.add(vouched))
+        if found is not None and workspace in self._watch.before:
+            before = self._watch.before[workspace]
+            if found.beyond(before):
+                self._rebase(workspace, before.add(Confirmed(allow=found.allow, roots=found.roots)))
+        return found
 
     def _read_local(self, workspace: str) -> Layer:
         content = self._local_content(workspace)
-        path = ledger.workspace_path(self._folder, workspace)
-        confirmed = ledger.load(path)
+        path = self._ledgers.path(workspace)
+        confirmed = self._confirmed(workspace)
         layer = self._judge_local(workspace, content, confirmed or Confirmed())
         if confirmed is None and _is_there(str(path)):
             layer.problems.append(
@@ -247,14 +295,14 @@ class GrantReader:
         """Forget entries that the file no longer has: putting them back needs a new yes."""
         if not grant_judge.gone(content, confirmed) or not os.path.isdir(workspace):
             return
-        path = ledger.workspace_path(self._folder, workspace)
         try:
             with grant_disk.locked(self._lock):
                 present = self._local_content(workspace)
-                confirmed = ledger.load(path) or Confirmed()
+                confirmed = self._confirmed(workspace) or Confirmed()
                 gone = None if isinstance(present, Fault) else grant_judge.gone(present, confirmed)
                 if gone is not None:
-                    ledger.save(path, confirmed.drop(gone), workspace=workspace)
+                    self._ledgers.save(workspace, confirmed.drop(gone))
+                    self._vouching.take_back(workspace, gone)
         except (OSError, RequestFailed):
             # Nothing is lost: the next reading tries again.
             return

@@ -83,7 +83,7 @@ def _is_held(path: Path) -> bool:
     if sys.platform == "win32":
         return True
     try:
-        handle = os.open(path, os.O_RDONLY)
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError:
         return False
     try:
@@ -94,8 +94,7 @@ def _is_held(path: Path) -> bool:
 
 def _read(path: Path) -> dict[str, Confirmed]:
     try:
-        with open(path, "rb") as file:
-            raw = file.read(_MAX_BYTES)
+        raw = grant_disk.read_raw(path, _MAX_BYTES)
         if not raw:
             return {}
         return {scope: ledger.from_json(body) for scope, body in json.loads(raw).items()}
@@ -112,16 +111,20 @@ def _pid(path: Path) -> int:
 
 def descends_from(pid: int) -> bool:
     """Tell whether this process was started, at whatever remove, by another one (Linux only)."""
-    at = os.getppid()
-    for _ in range(64):
-        if at == pid:
-            return True
-        if at <= 1:
-            return False
-        try:
-            # The name, in brackets, may hold spaces and brackets itself.
-            fields = Path(f"/proc/{at}/stat").read_text("utf-8", "replace").rpartition(")")[2]
-            at = int(fields.split()[1])
-        except (OSError, ValueError, IndexError):
-            return False
-    return False
+    try:
+        return pid in ancestors(os.getppid())
+    except (OSError, ValueError, IndexError):
+        return False
+
+
+def ancestors(pid: int) -> list[int]:
+    """Return a process and those that started it, up to the first of all.
+
+    Raises: OSError, ValueError or IndexError where the system does not tell.
+    """
+    found = [pid]
+    while found[-1] > 1:
+        # The name, in brackets, may hold spaces and brackets itself.
+        text = Path(f"/proc/{found[-1]}/stat").read_text("utf-8", "replace")
+        found.append(int(text.rpartition(")")[2].split()[1]))
+    return found

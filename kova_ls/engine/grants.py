@@ -13,7 +13,7 @@ Invariant: no file is overwritten that could not be read.
 """
 
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -101,12 +101,12 @@ class Grants(GrantReader):
         """
         layer_path = self._layer_path(workspace, source)
         with self._writing():
-            if source is RootSource.LOCAL and workspace is not None:
-                path = ledger.workspace_path(self._folder, workspace)
-                content = self._local_content(workspace)
-                layer = self._judge_local(workspace, content, ledger.load(path) or Confirmed())
+            local = workspace if source is RootSource.LOCAL else None
+            if local is not None:
+                content = self._local_content(local)
+                layer = self._judge_local(local, content, self._confirmed(local) or Confirmed())
             else:
-                path, content = None, grant_disk.read(self._user)
+                content = grant_disk.read(self._user)
                 layer = self._judge(content, source, workspace, self._user_limit(content))
             if isinstance(content, Fault):
                 raise RequestFailed("invalidParams", content.message)
@@ -117,12 +117,13 @@ class Grants(GrantReader):
                 )
             if pending is None:
                 return ()
-            if path is not None and workspace is not None:
-                ledger.save(path, layer.seen, workspace=workspace)
+            if local is not None:
+                self._ledgers.save(local, layer.seen)
             else:
                 self._watch.hold = None
                 self._hold.unlink(missing_ok=True)
-            self._rebase(USER if path is None else workspace or "", layer.seen)
+            self._vouching.give(local or USER, layer.seen)
+            self._rebase(local or USER, layer.seen)
         return pending.lines()
 
     def _edit(
@@ -152,6 +153,9 @@ class Grants(GrantReader):
             if isinstance(content, Fault):
                 raise RequestFailed("invalidParams", f"{content.message} It was left as it is.")
             new, gone = grant_judge.difference(content, add, remove)
+            scope = local or USER
+            self._vouching.take_back(scope, removed)
+            self._vouching.give(scope, added)
             digest = content.digest if content is not None else ""
             if new or gone:
                 raw = grant_file.edited(content, add, remove)
@@ -170,14 +174,12 @@ class Grants(GrantReader):
             else:
                 after = digest
             if local is not None:
-                ledger_path = ledger.workspace_path(self._folder, local)
-                confirmed = (ledger.load(ledger_path) or Confirmed()).add(added).drop(removed)
-                ledger.save(ledger_path, confirmed, workspace=local)
+                confirmed = (self._confirmed(local) or Confirmed()).add(added).drop(removed)
+                self._ledgers.save(local, confirmed)
             elif (hold := ledger.load(self._hold) or self._watch.hold) is not None:
                 hold = hold.add(added).drop(removed)
                 ledger.save(self._hold, hold)
                 self._watch.hold = hold if self._watch.hold is not None else None
-            scope = USER if local is None else local
             before = self._watch.before.get(scope)
             if before is not None:
                 digest = after if before.digest == digest else before.digest
@@ -263,6 +265,7 @@ class Grants(GrantReader):
             return
         try:
             watch.save()
+            self._ledgers.keep()
         except OSError as error:
             watch.count -= 1
             watch.before = {scope: watch.before[scope] for scope in known}
@@ -271,6 +274,14 @@ class Grants(GrantReader):
                 f"The command was not started, because {self._folder} cannot be written "
                 f"({error.strerror}). Free some space or mend its rights.",
             ) from error
+
+    def hear(self) -> None:
+        """Look, while commands run, whether another process of the person changed something.
+
+        Such a process waits for this before it ends; nothing of what it says counts afterwards.
+        """
+        for scope in list(self._watch.before):
+            self.load(scope or None)
 
     def command_finished(self, workspace: str | None) -> tuple[str, ...]:
         """Make inert, for good, what commands changed; return a notice for each such file."""
@@ -285,16 +296,18 @@ class Grants(GrantReader):
                 notice, digest = self._settle(scope, before)
             except (OSError, RequestFailed) as error:
                 is_safe = False
-                notices.append(
-                    f"A change of the permission files could not be recorded ({error}). It is not "
-                    "in force while this engine runs. Free some space or mend the rights."
-                )
+                notices.append(_unrecorded(error))
                 continue
             if notice is not None and watch.told.get(scope) != digest:
                 watch.told[scope] = digest
                 notices.append(notice)
         watch.count = max(0, watch.count - 1)
         if watch.count == 0 and is_safe:
+            try:
+                with grant_disk.locked(self._lock) if watch.before else nullcontext():
+                    self._ledgers.settle(self._engines())
+            except (OSError, RequestFailed) as error:
+                return (*notices, _unrecorded(error))
             watch.before.clear()
             watch.told.clear()
             watch.hold = None
@@ -324,14 +337,16 @@ class Grants(GrantReader):
                     ledger.save(self._hold, limit)
                     self._watch.hold = limit if self._watch.before else None
             else:
-                ledger_path = ledger.workspace_path(self._folder, scope)
-                confirmed = ledger.load(ledger_path) or Confirmed()
+                confirmed = self._confirmed(scope) or Confirmed()
+                if not self._watch.before:  # an engine that ended left this to be settled
+                    confirmed = confirmed.common(before)
+                    self._ledgers.save(scope, confirmed)
                 layer = self._judge(
                     content, RootSource.LOCAL, scope, confirmed.add(Confirmed(deny=before.deny))
                 )
                 lost = before.deny - layer.seen.deny - confirmed.deny
                 if lost:
-                    ledger.save(ledger_path, confirmed.add(Confirmed(deny=lost)), workspace=scope)
+                    self._ledgers.save(scope, confirmed.add(Confirmed(deny=lost)))
         if isinstance(content, Fault):
             return f"A command of the agent changed a permission file. {content.message}", digest
         news = layer.pending.lines() if layer.pending is not None else ()
@@ -356,10 +371,12 @@ class Grants(GrantReader):
                     known = self._watch.before.get(scope)
                     self._watch.before[scope] = before if known is None else before.common(known)
 
-    def _rebase(self, scope: str, seen: Confirmed) -> None:
-        if scope in self._watch.before:
-            self._watch.before[scope] = seen
-            self._watch.save()
+
+def _unrecorded(error: Exception) -> str:
+    return (
+        f"A change of the permission files could not be recorded ({error}). It is not in force "
+        "while this engine runs. Free some space or mend the rights."
+    )
 
 
 def _may_grant_later(content: Content | Fault | None, before: Confirmed) -> bool:

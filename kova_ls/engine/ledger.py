@@ -15,6 +15,9 @@ from typing import Any, cast
 
 from kova_ls.engine import grant_disk, grant_file
 
+_NAME_CHARS = 32
+_MAX_BYTES = 4 * grant_file.MAX_BYTES
+
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
@@ -50,6 +53,11 @@ class Confirmed:
             roots=frozenset(root for root in self.roots if root[0] not in gone),
         )
 
+    def beyond(self, other: "Confirmed") -> "Confirmed | None":
+        """Return what this one grants and `other` does not."""
+        allow, roots = self.allow - other.allow, self.roots - other.roots
+        return Confirmed(allow=allow, roots=roots) if allow or roots else None
+
     def common(self, other: "Confirmed") -> "Confirmed":
         """Return what both grant and either denies."""
         return replace(
@@ -73,16 +81,26 @@ class Confirmed:
 
 def workspace_path(folder: Path, workspace: str) -> Path:
     """Return the file that keeps what was confirmed for a workspace."""
-    return folder / f"{hashlib.sha256(os.fsencode(workspace)).hexdigest()[:32]}.json"
+    return folder / f"{hashlib.sha256(os.fsencode(workspace)).hexdigest()[:_NAME_CHARS]}.json"
+
+
+def is_of_workspace(path: Path) -> bool:
+    """Tell the file of a workspace from what else lies beside it."""
+    return len(path.stem) == _NAME_CHARS and not set(path.stem) - set("0123456789abcdef")
+
+
+def label(path: Path) -> str:
+    """Return the workspace that a file says it is for; for people only."""
+    try:
+        return str(json.loads(grant_disk.read_raw(path, _MAX_BYTES))["workspace"])
+    except (OSError, ValueError, RecursionError, TypeError, KeyError):
+        return ""
 
 
 def load(path: Path) -> Confirmed | None:
     """Read a file of this module; one that is missing or broken confirms nothing."""
     try:
-        raw = path.read_bytes()
-        if len(raw) > 4 * grant_file.MAX_BYTES:
-            return None
-        return from_json(json.loads(raw))
+        return from_json(json.loads(grant_disk.read_raw(path, _MAX_BYTES)))
     except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
         return None
 

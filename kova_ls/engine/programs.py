@@ -99,13 +99,13 @@ class Programs:
 
 def _read(path: Path) -> set[str] | None:
     try:
-        raw = path.read_bytes()
+        raw = grant_disk.read_raw(path, _MAX_BYTES)
     except FileNotFoundError:
         return set()
     except OSError:
         return None
     try:
-        data: Any = json.loads(raw) if len(raw) <= _MAX_BYTES else None
+        data: Any = json.loads(raw)
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, list):

@@ -1,8 +1,9 @@
 """What changes between a card and its answer, or between an answer and the deed; on real files."""
 
-import asyncio
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -12,6 +13,7 @@ from kova_ls.vocabulary import ItemStatus, Mode
 from tests.support.play import play
 from tests.support.stage import Stage, call, say
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 END = say("Done.")
 AGAIN = "What this call would change is not what was approved: review again."
 
@@ -222,31 +224,56 @@ def test_a_file_that_broke_while_the_card_was_open_is_left_and_told():
     assert kept == ['{"allow": [']
 
 
-async def test_two_engines_that_remember_at_once_lose_nothing(tmp_path):
-    names = ("a", "b", "c", "d")
-    first = Stage(tmp_path, [call("bash", command="make -v"), END])
-    stages = [first]
-    for name in names[1:]:
-        first.script(name, [call("bash", command=f"tool{name} x"), END])
-        other = Stage(tmp_path, [call("bash", command="make -v"), END])
-        other.script(name, [call("bash", command=f"tool{name} x"), END])
-        stages.append(other)
-    sessions = [
-        stage.create(level="workspace-write", model=None if name == "a" else name)
-        for stage, name in zip(stages, names, strict=True)
-    ]
-    for stage, session in zip(stages, sessions, strict=True):
-        stage.prompt(session, "Go.")
-    cards = [await stage.waiting(session) for stage, session in zip(stages, sessions, strict=True)]
-    for stage, session, card in zip(stages, sessions, cards, strict=True):
-        stage.respond(session, card, "remember")
-    await asyncio.gather(
-        *(stage.idle(session) for stage, session in zip(stages, sessions, strict=True))
-    )
-    wanted = {"make *", *(f"tool{name} x *" for name in names[1:])}
-    for stage in stages:
-        grants = stage.engine.grants.load(os.path.realpath(stage.workspace))
-        assert {rule.text for rule in grants.allow} == wanted
-        assert grants.pending_local is None
-    for stage in stages:
-        await stage.close()
+REMEMBERING = """
+import asyncio, os, sys
+from pathlib import Path
+from tests.support.stage import Stage, call, say
+
+async def main(root, name):
+    stage = Stage(Path(root))
+    steps = [call("bash", command=f"{name} x"), call("bash", command="./wait.sh"), say("Done.")]
+    stage.script(name, steps)
+    session = stage.create(level="workspace-write", model=name)
+    stage.prompt(session, "Go.")
+    card = await stage.waiting(session)
+    print("card", flush=True)
+    sys.stdin.readline()
+    stage.respond(session, card, "remember")
+    await stage.idle(session)
+    grants = stage.engine.grants.load(os.path.realpath(stage.workspace))
+    print(*sorted(rule.text for rule in grants.allow), grants.pending_local, sep=",", flush=True)
+    sys.stdin.readline()
+    await stage.close()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="who wrote is told by Linux only")
+def test_engines_that_remember_at_once_lose_nothing(tmp_path):
+    names = ("toola", "toolb", "toolc")
+    stage = Stage(tmp_path)
+    # A command of each runs until the others remembered too.
+    is_there = " && ".join(f"grep -q {name} .kova/permissions.local.json" for name in names)
+    stage.put("wait.sh", f"until {is_there}; do sleep 0.02; done\n").chmod(0o755)
+    stage.engine.grants.remember(os.path.realpath(stage.workspace), ["./wait.sh"])
+    engines: list[subprocess.Popen[str]] = []
+    for name in names:
+        engine = subprocess.Popen(
+            [sys.executable, "-c", REMEMBERING, tmp_path, name],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        engines.append(engine)
+        assert engine.stdout.readline() == "card\n"
+    for engine in engines:
+        engine.stdin.write("go\n")
+        engine.stdin.flush()
+    wanted = "./wait.sh," + "".join(f"{name} x *," for name in names) + "None\n"
+    assert [engine.stdout.readline() for engine in engines] == [wanted] * len(names)
+    for engine in engines:
+        engine.communicate()
+    grants = stage.engine.grants.load(os.path.realpath(stage.workspace))
+    assert len(grants.allow) == len(names) + 1

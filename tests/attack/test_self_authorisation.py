@@ -6,11 +6,14 @@ Each test is one try, played by the model through the real engine on real files.
 import asyncio
 import json
 import os
+import shlex
 import subprocess
 
 import pytest
 
+from kova_ls.engine import ledger
 from kova_ls.engine.grants import Grants
+from kova_ls.engine.ledger import Confirmed
 from tests.support.play import play
 from tests.support.stage import Stage, call, say
 
@@ -400,3 +403,93 @@ def test_a_command_that_removes_what_holds_a_file_back_frees_nothing():
     )
     assert "card tool '$ touch gained'" in transcript
     assert (seen.allow, seen.gained) == ({"./evil.sh"}, False)
+
+
+# -- what is kept about consent -----------------------------------------------------------------
+
+
+def forged(stage, rules=("touch *",)):
+    """Return shell lines that confirm rules in the name of the person."""
+    confirmed = Confirmed(allow=frozenset(rules), roots=frozenset({("/srv", "/srv")}))
+    where = ledger.workspace_path(stage.root / "data/adopted", workspace(stage))
+    body = json.dumps({"version": 1, "workspace": workspace(stage), **confirmed.to_json()})
+    wishes = json.dumps({"allow": sorted(rules), "writableRoots": ["/srv"]})
+    return (
+        f"mkdir -p .kova\necho '{wishes}' > .kova/permissions.local.json\n"
+        f"chmod 600 .kova/permissions.local.json\necho '{body}' > {shlex.quote(str(where))}\n"
+    )
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_forged_ledger_confirms_nothing(later):
+    def plant(stage, _session):
+        lines = forged(stage)
+        # The second way is a process that is left behind, and is alive at the next call.
+        script = f"( {lines} touch made; sleep 60 ) >/dev/null 2>&1 &\n" if later else lines
+        stage.put("evil.sh", f"{script}while [ ! -s .kova/permissions.local.json ]; do :; done\n")
+        executable("evil.sh")(stage, _session)
+        stage.engine.grants.remember(workspace(stage), ["./evil.sh"])
+
+    seen = Seen()
+    transcript = play(
+        [bash("./evil.sh"), TOUCH, END],
+        before=plant,
+        answers=["deny"] * 3,
+        after=seen,
+        only=(*LINES, "notice"),
+    )
+    assert "changed while a command of the agent ran" in transcript
+    assert "card tool '$ touch gained'" in transcript
+    assert (seen.gained, seen.roots) == (False, set())
+    assert "touch *" not in seen.allow
+
+
+def test_a_forged_ledger_of_another_workspace_confirms_nothing_there(tmp_path):
+    stage = Stage(tmp_path)
+    other = stage.root / "other"
+    (other / ".kova").mkdir(parents=True)
+    grants = stage.engine.grants
+    grants.command_started(workspace(stage))
+    local = other / ".kova/permissions.local.json"
+    local.write_text(WISHES)
+    local.chmod(0o600)
+    path = ledger.workspace_path(stage.root / "data/adopted", str(other))
+    ledger.save(path, Confirmed(allow=frozenset({"touch *"})), workspace=str(other))
+    grants.command_finished(workspace(stage))
+    assert grants.load(str(other)).allow == ()
+    again = Grants(stage.root / "kova", stage.root / "data", home=stage.root / "home")
+    assert again.load(str(other)).allow == ()
+
+
+def test_a_hold_that_is_made_to_grant_more_grants_nothing(tmp_path):
+    stage = Stage(tmp_path)
+    grants = stage.engine.grants
+    grants.command_started(None)
+    user_file(stage).write_text(WISHES)
+    assert grants.command_finished(None)
+    hold = ledger.load(stage.root / "data/adopted/user.json")
+    grants.command_started(None)
+    digest = grants.load(None).pending_user.digest
+    for forgery in (hold.add(Confirmed(allow=frozenset({"touch *"}))), Confirmed(digest=digest)):
+        ledger.save(stage.root / "data/adopted/user.json", forgery)
+        assert grants.load(None).allow == ()
+    grants.command_finished(None)
+    assert grants.load(None).allow == ()
+
+
+def test_a_pipe_in_the_place_of_what_is_kept_stops_nobody(tmp_path):
+    stage = Stage(tmp_path)
+    grants = stage.engine.grants
+    grants.remember(workspace(stage), ["make *"])
+    grants.command_started(workspace(stage))
+    folder = stage.root / "data/adopted"
+    for name in (ledger.workspace_path(folder, workspace(stage)).name, "user.json", "vouched"):
+        (folder / name).unlink(missing_ok=True)
+        os.mkfifo(folder / name)
+    os.mkfifo(folder / "running-1-x.json")
+    (stage.workspace / ".kova/permissions.json").unlink(missing_ok=True)
+    os.mkfifo(stage.workspace / ".kova/permissions.json")
+    assert grants.load(workspace(stage)).allow == ()
+    grants.command_finished(workspace(stage))
+    again = Grants(stage.root / "kova", stage.root / "data", home=stage.root / "home")
+    assert again.load(workspace(stage)).allow == ()

@@ -237,22 +237,77 @@ grants.command_finished({str(desk.workspace)!r})
     assert not os.path.exists(desk.user)
 
 
-def test_a_change_of_the_users_file_while_a_command_runs_is_told_not_to_count_yet(desk):
-    script = (
-        "import sys; from pathlib import Path; from kova_ls.engine.grants import Grants; "
-        f"grants = Grants(Path({str(desk.home / '.kova')!r}), Path({str(desk.root / 'data')!r})); "
-        "grants.command_started(None); print(flush=True); input(); grants.command_finished(None)"
-    )
-    engine = subprocess.Popen(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert engine.stdout.readline()
-    assert desk.run("add", "--user", "git log *") == 1
-    assert "might have written this too" in desk.err
+ENGINE = """
+import sys
+from pathlib import Path
+from kova_ls.engine.grants import Grants
+home, data, workspace = map(Path, sys.argv[1:])
+grants = Grants(home / ".kova", data, home=home)
+grants.command_started(str(workspace))
+for line in sys.stdin:
+    if line == "finish\\n":
+        grants.command_finished(str(workspace))
+    grants.hear()
+    print(*sorted(rule.text for rule in grants.load(str(workspace)).allow), sep=",", flush=True)
+"""
+
+
+class Engine:
+    """Another process whose command runs."""
+
+    def __init__(self, desk):
+        self.child = subprocess.Popen(
+            [sys.executable, "-c", ENGINE, desk.home, desk.root / "data", desk.workspace],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.ask("look")
+
+    def ask(self, word):
+        self.child.stdin.write(f"{word}\n")
+        self.child.stdin.flush()
+        return self.child.stdout.readline().strip()
+
+    def hear(self, _env):
+        """Stand for the wire: the command says something, and the engine looks."""
+        self.ask("look")
+
+    def end(self):
+        self.child.communicate()
+
+
+@pytest.fixture
+def engine(desk):
+    engine = Engine(desk)
+    yield engine
+    engine.end()
+
+
+@pytest.mark.parametrize("flags", [(), ("--user",)])
+def test_a_change_while_a_command_runs_that_no_engine_heard_of_is_told_not_to_count(
+    desk, engine, flags
+):
+    assert desk.run("add", *flags, "git log *") == 1
+    assert f"permission adopt{' --user' if flags else ''}` once" in desk.err
+    assert engine.ask("look") == ""
     assert desk.grants().allow == ()
-    engine.communicate(b"\n")
-    assert desk.run("adopt", "--user") == 0
-    assert [rule.text for rule in desk.grants().allow] == ["git log *"]
+    engine.ask("finish")
+    assert desk.run("adopt", *flags) == 0
+    assert engine.ask("look") == "git log *"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="who wrote is told by Linux only")
+def test_a_change_in_a_terminal_counts_at_once_while_a_command_runs(desk, engine):
+    assert desk.run("add", "git log *", find=engine.hear) == 0
+    assert desk.run("add", "--user", "npm test", find=engine.hear) == 0
+    assert engine.ask("look") == "git log *,npm test"
+    # What the command writes beside is not covered by it.
+    desk.put(desk.local, allow=["git log *", "touch *"])
+    assert engine.ask("look") == "git log *,npm test"
+    assert desk.run("adopt", find=engine.hear) == 0
+    assert engine.ask("look") == "git log *,npm test,touch *"
+    assert desk.run("remove", "touch *", find=engine.hear) == 0
+    assert engine.ask("finish") == "git log *,npm test"
+    assert [rule.text for rule in desk.grants().allow] == ["npm test", "git log *"]

@@ -80,3 +80,12 @@ def test_lock_goes_with_its_process(tmp_path):
 
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def test_only_plain_files_of_a_bearable_size_are_read(tmp_path):
+    (tmp_path / "f").write_bytes(b"12345")
+    assert grant_disk.read_raw(tmp_path / "f", 5) == b"12345"
+    os.mkfifo(tmp_path / "pipe")
+    for path, limit in ((tmp_path / "f", 4), (tmp_path / "pipe", 5), ("/dev/zero", 5)):
+        with pytest.raises(OSError, match=r"ordinary|large"):
+            grant_disk.read_raw(path, limit)
