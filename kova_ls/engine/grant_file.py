@@ -7,6 +7,7 @@ Invariant: a file that cannot be read with certainty yields a `Fault`, never a p
 import hashlib
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -14,6 +15,8 @@ from typing import Any, Literal, cast
 Field = Literal["allow", "deny", "writableRoots"]
 FIELDS: tuple[Field, ...] = ("allow", "deny", "writableRoots")
 MAX_BYTES = 1_000_000
+MAX_ENTRIES = 4_000
+"""Of one list; each is read as a command would be."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -112,14 +115,18 @@ def _checked(
         return fault(at("strictRedirects"), "is neither true nor false", "Mend it.", digest)
     lists: dict[str, tuple[Entry, ...]] = {}
     problems: list[str] = []
+    line_starts = _line_starts(text)
     for field in FIELDS:
         values = data.get(field, [])
         if not isinstance(values, list):
             return fault(at(field), f"{field!r} is no list", 'Write ["…"].', digest)
+        if len(cast("list[Any]", values)) > MAX_ENTRIES:
+            what = f"{field!r} has more than {MAX_ENTRIES:,} entries"
+            return fault(at(field), what, "Remove some.", digest)
         entries: list[Entry] = []
         for index, value in enumerate(cast("list[Any]", values)):
             if isinstance(value, str):
-                line, column = _line_column(text, places.get((field, index), 0))
+                line, column = _line_column(line_starts, places.get((field, index), 0))
                 entries.append(Entry(value, line, column))
             else:
                 problems.append(
@@ -195,13 +202,17 @@ def _places(text: str) -> dict[tuple[str | int, ...], int]:
     return places
 
 
-def _line_column(text: str, offset: int) -> tuple[int, int]:
-    line_start = text.rfind("\n", 0, offset) + 1
-    return text.count("\n", 0, offset) + 1, offset - line_start + 1
+def _line_starts(text: str) -> list[int]:
+    return [0, *(found.end() for found in re.finditer("\n", text))]
+
+
+def _line_column(line_starts: Sequence[int], offset: int) -> tuple[int, int]:
+    line_no = bisect_right(line_starts, offset)
+    return line_no, offset - line_starts[line_no - 1] + 1
 
 
 def _place(text: str, offset: int) -> str:
-    line, column = _line_column(text, offset)
+    line, column = _line_column(_line_starts(text), offset)
     return f"{line}:{column}"
 
 

@@ -32,6 +32,13 @@ class Proposal:
     leads_to: str | None = None
     """Of a folder: where it leads."""
 
+    @property
+    def said(self) -> str:
+        """The sentence, and why it cannot be granted, when it cannot."""
+        if self.refusal is None:
+            return self.sentence
+        return f"{self.sentence} That cannot be accepted. {visible(self.refusal)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Pending:

@@ -163,9 +163,7 @@ class Grants(GrantReader):
                     raise RequestFailed("limitExceeded", f"{path} is full. Remove some entries.")
                 planned = grant_file.parse(raw, path)
                 if isinstance(planned, Fault):
-                    raise RequestFailed(
-                        "invalidParams", f"{path} holds a value that cannot be kept. Remove it."
-                    )
+                    raise RequestFailed("invalidParams", f"It was not written. {planned.message}")
                 if local is None:
                     grant_disk.write(path, raw)
                 else:

@@ -16,7 +16,7 @@ from kova_ls.journal.records import RootEntry
 from kova_ls.permission.effects import Effect, ReadPath, RunCommand, WritePath
 from kova_ls.permission.facts import Call, Facts, Root, Rule, Ruling
 from kova_ls.tools._base import ResolvedPath, Tool, ToolError
-from kova_ls.values import Reason
+from kova_ls.values import Reason, Segment
 from kova_ls.vocabulary import ApprovalLevel, Decision, Mode, RootSource
 
 if TYPE_CHECKING:
@@ -135,41 +135,51 @@ def may_read_unasked(session: "Session", path: str, asked: str) -> bool:
 def _relevant(
     call: Call, known: Facts, ruling: Ruling, wishes: Sequence[Proposal]
 ) -> tuple[str, ...]:
-    """Return the sentences of the proposals that, accepted, would change this ruling."""
+    """Return the sentences of the proposals that fit a part of this call, accepted or not."""
     if known.level is ApprovalLevel.ASK:
-        return ()  # nothing that a file grants applies
-    possible = [wish for wish in wishes if wish.refusal is None]
-    return tuple(dict.fromkeys(wish.sentence for wish in _changing(call, known, ruling, possible)))
+        # There no rule applies, but who is asked may know who else wants it.
+        known = replace(known, level=ApprovalLevel.WORKSPACE_WRITE)
+        ruling = _adjudicate(call, known)
+    found = _changing(call, known, _judged(ruling), wishes)
+    return tuple(dict.fromkeys(wish.said for wish in found))
 
 
 def _changing(
-    call: Call, known: Facts, ruling: Ruling, wishes: Sequence[Proposal]
+    call: Call, known: Facts, judged: "_Judged", wishes: Sequence[Proposal]
 ) -> Sequence[Proposal]:
     # By halves: a project may ask for thousands of things.
-    if not wishes or _accepted(call, known, wishes) == (ruling.decision, ruling.reasons):
+    if not wishes or _accepted(call, known, wishes) == judged:
         return ()
     if len(wishes) == 1:
         return wishes
     half = len(wishes) // 2
     return [
-        *_changing(call, known, ruling, wishes[:half]),
-        *_changing(call, known, ruling, wishes[half:]),
+        *_changing(call, known, judged, wishes[:half]),
+        *_changing(call, known, judged, wishes[half:]),
     ]
 
 
-def _accepted(
-    call: Call, known: Facts, wishes: Sequence[Proposal]
-) -> tuple[Decision, tuple[Reason, ...]]:
-    local = RootSource.LOCAL
-    roots = [Root(wish.leads_to, local) for wish in wishes if wish.leads_to is not None]
+_Judged = tuple[Decision, tuple[Reason, ...], tuple[Segment, ...]]
+
+
+def _judged(ruling: Ruling) -> _Judged:
+    return ruling.decision, ruling.reasons, ruling.segments
+
+
+def _accepted(call: Call, known: Facts, wishes: Sequence[Proposal]) -> _Judged:
+    roots = [Root(wish.leads_to, RootSource.LOCAL) for wish in wishes if wish.leads_to is not None]
     then = replace(
         known,
-        allow=(*known.allow, *(Rule(wish.value, local) for wish in wishes if wish.kind == "allow")),
-        deny=(*known.deny, *(Rule(wish.value, local) for wish in wishes if wish.kind == "deny")),
+        allow=(*known.allow, *(_rule(wish) for wish in wishes if wish.kind == "allow")),
+        deny=(*known.deny, *(_rule(wish) for wish in wishes if wish.kind == "deny")),
         roots=(*known.roots, *roots),
     )
-    ruling = _adjudicate(call, then)
-    return ruling.decision, ruling.reasons
+    return _judged(_adjudicate(call, then))
+
+
+def _rule(wish: Proposal) -> Rule:
+    # What no local file may say can still fit, and is shown with its refusal.
+    return Rule(wish.value, RootSource.LOCAL if wish.refusal is None else RootSource.USER)
 
 
 def _with_changed(ruling: Ruling, programs: Sequence[str]) -> Ruling:

@@ -20,7 +20,6 @@ Finding = tuple[Decision, Reason]
 Gate = Callable[[Call, Effect, Facts], Finding | None]
 
 _PLAN_FILE = Reason(code="plan_file", text="It is the session's plan file.")
-_REQUESTS = "This project requests "
 _NOTHING = Reason(code="harmless", text="It touches nothing.")
 
 
@@ -101,7 +100,6 @@ def adjudicate(call: Call, facts: Facts) -> Ruling:
         tuple(dict.fromkeys(reason for _, reason in telling)),
         tuple(segments),
         _joined(remembered),
-        _notices(facts),
     )
 
 
@@ -121,12 +119,6 @@ def _joined(remembered: list[tuple[str, ...]]) -> tuple[str, ...]:
     if not remembered or not all(remembered):
         return ()
     return tuple(dict.fromkeys(rule for rules in remembered for rule in rules))
-
-
-def _notices(facts: Facts) -> tuple[str, ...]:
-    return tuple(
-        what if what.startswith(_REQUESTS) else f"{_REQUESTS}{what}." for what in facts.proposals
-    )
 
 
 # -- rules for tools, files and hosts -----------------------------------------------------------

@@ -50,9 +50,6 @@ class Facts:
     """Resolved folders on PATH."""
     case_folds: bool = False
     """The file system ignores case."""
-    proposals: tuple[str, ...] = ()
-    """What the project's shared file asks for, as whole sentences or as the object of
-    "This project requests …"; shown, never in force."""
     git_dirs_ok: bool = True
     """The git directory that git would use is the workspace's own."""
 

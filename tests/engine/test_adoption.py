@@ -212,3 +212,47 @@ def test_of_thousands_of_proposals_the_fitting_one_is_found():
         only=("notice",),
     )
     assert transcript == "    notice 'This project requests to allow tool1234 * without asking.'\n"
+
+
+def test_a_request_is_on_every_card_that_has_a_part_for_it():
+    wishes = {
+        "allow": ["make *", "npm test", "rm *"],
+        "deny": ["git push *"],
+        "writableRoots": ["../lib", "/"],
+    }
+
+    def propose(stage, _session):
+        (stage.root / "lib").mkdir()
+        stage.put(".kova/permissions.json", json.dumps(wishes))
+
+    def notices(*calls, level="workspace-write"):
+        return play(
+            [*calls, END],
+            before=propose,
+            answers=["deny"] * len(calls),
+            level=level,
+            only=("card", "notice 'This project", 'notice "This project'),
+        )
+
+    calls = [
+        call("bash", command=line)
+        for line in ("foo b && make a", "npm test; git push", "make > f", "rm -r x")
+    ]
+    assert notices(*calls) == snapshot("""\
+  card tool '$ foo b && make a' deny/once/remember ['no_rule', 'no_rule']
+    notice 'This project requests to allow make * without asking.'
+  card tool '$ npm test; git push' deny/once/remember ['no_rule', 'no_rule']
+    notice 'This project requests to allow npm test without asking.'
+    notice 'This project requests to deny git push *.'
+  card tool '$ make > f' deny/once ['hidden_write']
+  card tool '$ rm -r x' deny/once ['never_remembered']
+    notice "This project requests to allow rm * without asking. That cannot be accepted. `rm` destroys, moves or re-owns what it is pointed at, so a rule for it is too wide; only the user's own file may hold it."
+""")
+    # No rule applies there, but who is asked may know.
+    outside = call("write", path="../lib/a", content="x")
+    assert notices(calls[0], outside, level="ask") == snapshot("""\
+  card tool '$ foo b && make a' deny/once ['level', 'no_rule', 'no_rule']
+    notice 'This project requests to allow make * without asking.'
+  card tool 'Write ../lib/a' deny/once ['level']
+    notice 'This project requests to write in the folder ../lib (<root>/lib).'
+""")

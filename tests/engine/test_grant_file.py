@@ -73,3 +73,17 @@ def test_lone_surrogate_survives():
     content = parse('{"x": "\\ud800", "allow": ["a"]}')
     assert isinstance(content, Content)
     assert b"\\ud800" in grant_file.edited(content, {}, {"allow": ["a"]})
+
+
+def test_a_list_that_is_too_long_is_named_and_counts_for_nothing():
+    fault = parse(json.dumps({"allow": ["a"], "deny": ["x"] * 4_001}))
+    assert isinstance(fault, Fault)
+    assert fault.message == (
+        "P:1:26: 'deny' has more than 4,000 entries; nothing in it is in force. Remove some."
+    )
+
+
+def test_places_are_found_in_a_large_file():
+    lines = ",\n".join(f'    "tool{n}"' for n in range(4_000))
+    content = parse(f'{{\n  "allow": [\n{lines}\n  ]\n}}\n')
+    assert (content.allow[3_999].line_no, content.allow[3_999].column_no) == (4_002, 5)

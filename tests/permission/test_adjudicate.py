@@ -233,14 +233,6 @@ def test_a_call_without_effects_is_allowed() -> None:
     assert len(GATES) == 4
 
 
-def test_the_projects_requests_are_shown_and_grant_nothing() -> None:
-    ruling = rule_on("rm x", facts(proposals=("`rm *`",)))
-    assert ruling.decision is Decision.ASK
-    assert ruling.notices == ("This project requests `rm *`.",)
-    whole = "This project requests to allow `rm *` without asking."
-    assert rule_on("rm x", facts(proposals=(whole,))).notices == (whole,)
-
-
 def test_a_mention_is_the_persons_own_act_and_the_deny_rule_is_shown() -> None:
     path = f"{WORKSPACE}/secret"
     given = facts(deny=("Read(secret)",))
