@@ -11,8 +11,10 @@ from pydantic import ValidationError
 from kova_ls.endpoint import framing
 from kova_ls.endpoint.handlers import HANDLERS
 from kova_ls.endpoint.handlers._table import Handler
+from kova_ls.endpoint.localize import localized
 from kova_ls.endpoint.project import bounded
 from kova_ls.errors import KovaError, RequestFailed
+from kova_ls.l10n import Language, say
 from kova_ls.protocol._base import WireModel
 from kova_ls.protocol.failures import CODES, ErrorCode
 from kova_ls.protocol.methods import METHODS
@@ -46,7 +48,9 @@ def answer(
         if error.code != "sessionInUse":
             raise
         return _once_more(endpoint, handler, wanted)
-    return encoded(outcome) if isinstance(outcome, WireModel) else outcome
+    if isinstance(outcome, WireModel):
+        return encoded(outcome, endpoint.language)
+    return outcome
 
 
 async def _once_more(endpoint: "EditorEndpoint", handler: Handler, params: Any) -> WireModel:
@@ -66,18 +70,23 @@ async def _once_more(endpoint: "EditorEndpoint", handler: Handler, params: Any) 
     raise held
 
 
-def encoded(outcome: WireModel) -> bytes:
-    """Return a result's JSON, cut to what fits into one message."""
-    return bounded(outcome, limit=_MAX_RESULT_BYTES)
+def encoded(outcome: WireModel, language: Language) -> bytes:
+    """Return a result's JSON in an editor's language, cut to what fits into one message."""
+    return bounded(localized(outcome, language), limit=_MAX_RESULT_BYTES)
 
 
-def failed(request_id: Any, error: Exception) -> bytes:
+def failed(request_id: Any, error: Exception, language: Language) -> bytes:
     """Return the frame of an error."""
-    return framing.error(request_id, *failure(error))
+    return framing.error(request_id, *failure(error, language))
 
 
-def failure(error: Exception) -> tuple[int, str, dict[str, Any]]:
+def failure(error: Exception, language: Language) -> tuple[int, str, dict[str, Any]]:
     """Return code, message and data: ours with an id to find in the log, theirs with the field."""
+    code, message, data = _failure(error)
+    return code, say(message, language), data
+
+
+def _failure(error: Exception) -> tuple[int, str, dict[str, Any]]:
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "params"

@@ -10,6 +10,7 @@ from dataclasses import replace
 from kova_ls.endpoint.project import Projector
 from kova_ls.journal.store import Stored
 from kova_ls.journal.stream import Delta
+from kova_ls.l10n import Language
 from kova_ls.vocabulary import Detail
 
 _DROP_DELTAS_BYTES = 1_000_000
@@ -29,6 +30,7 @@ class Follower:
         write_now: Callable[[bytes], None],
         waiting_bytes: Callable[[], int],
         give_up: Callable[[], None],
+        language: Language = Language.ENGLISH,
     ) -> None:
         self._projector = projector
         self._detail = detail
@@ -37,6 +39,7 @@ class Follower:
         self._write_now = write_now
         self._waiting_bytes = waiting_bytes
         self._give_up = give_up
+        self._language = language
         self._held: list[Delta] = []
         self._timer: asyncio.TimerHandle | None = None
 
@@ -51,7 +54,7 @@ class Follower:
         if waiting > _GIVE_UP_BYTES:
             self._give_up()
             return
-        self._write(self._projector.frame(fact, self._detail))
+        self._write(self._projector.frame(fact, self._detail, self._language))
 
     def _delta(self, delta: Delta) -> None:
         if self._max_latency_s <= 0:

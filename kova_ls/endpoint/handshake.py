@@ -11,6 +11,7 @@ from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 from kova_ls import __version__
+from kova_ls.l10n import Language, language_of, say
 from kova_ls.protocol.schema_hash import SCHEMA_HASH
 from kova_ls.vocabulary import ApprovalLevel, Mode
 
@@ -25,6 +26,8 @@ class Introduction:
     id: str = ""
     name: str = "editor"
     version: str = ""
+    language: Language = Language.ENGLISH
+    """For what is said to its person; from LSP's `locale`."""
     trusted: bool = False
     panel_kinds: frozenset[str] = frozenset()
     max_latency_s: float = 0.0
@@ -56,12 +59,14 @@ def introduction(params: Any) -> Introduction:
             f"the editor offers {versions!r} in initializationOptions.kova.versions. "
             "Update the older side."
         )
+    language = language_of(dig(params, "locale"))
     latency = dig(kova, "capabilities", "events", "maxLatencyMs")
     latency_s = latency / 1_000 if isinstance(latency, int | float) else 0.0
     return Introduction(
         id=_text(dig(client, "id")),
         name=_text(dig(client, "name")) or _text(dig(info, "name")) or "editor",
         version=_text(dig(client, "version")) or _text(dig(info, "version")),
+        language=language,
         trusted=dig(kova, "trusted") is True,
         panel_kinds=frozenset(map(str, _list(dig(kova, "capabilities", "panels", "kinds")))),
         max_latency_s=min(max(latency_s, 0.0), _LONGEST_LATENCY_S),
@@ -78,7 +83,7 @@ def introduction(params: Any) -> Introduction:
             dict,
         ),
         folder_uris=_folder_uris(params),
-        refusal=refusal,
+        refusal=None if refusal is None else say(refusal, language),
     )
 
 

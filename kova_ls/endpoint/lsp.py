@@ -133,7 +133,7 @@ class PlainClient:
             waiting, self._waiting = self._waiting, []
             for message in waiting:
                 if "id" in message:
-                    self._endpoint.write(failed(message["id"], error))
+                    self._endpoint.write(failed(message["id"], error, self._endpoint.language))
             return
         self._server = server
         server.begin()

@@ -11,6 +11,7 @@ from kova_ls.endpoint.handlers import HANDLERS
 from kova_ls.endpoint.handshake import local_path
 from kova_ls.endpoint.lsp import ASK_KIND
 from kova_ls.endpoint.lsp_text import one_line
+from kova_ls.endpoint.transcript import Waiting
 from kova_ls.protocol import changes as pc
 
 if TYPE_CHECKING:
@@ -24,16 +25,16 @@ def code_actions(
 
     Some editors run a server's commands only from here, so what waits and what runs is here too.
     """
-    actions = [_fix(params.text_document.uri, found) for found in params.context.diagnostics]
-    actions += _ask(params)
+    actions = [_fix(lsp, params.text_document.uri, found) for found in params.context.diagnostics]
+    actions += _ask(lsp, params)
     for watch in lsp.watches.values():
         for waiting in watch.transcript.waiting():
-            title = f"Answer Kova: {one_line(waiting.title, 60)}"
+            title = lsp.say(f"Answer Kova: {_title(lsp, waiting, 60)}")
             actions.append(_action(title, "kova.pending", [waiting.id]))
     if lsp.current is not None:
-        actions.append(_action("Show Kova's conversation", "kova.open", []))
+        actions.append(_action(lsp.say("Show Kova's conversation"), "kova.open", []))
         if lsp.current.state.turn_id is not None:
-            actions.append(_action("Stop Kova", "kova.stop", []))
+            actions.append(_action(lsp.say("Stop Kova"), "kova.stop", []))
     only = params.context.only
     if only is not None:
         actions = [action for action in actions if _is_wanted(action, only)]
@@ -53,19 +54,19 @@ def _is_wanted(action: types.CodeAction, only: Any) -> bool:
     return any(not want or kind == want or kind.startswith(want + ".") for want in wanted)
 
 
-def _ask(params: types.CodeActionParams) -> list[types.CodeAction]:
+def _ask(lsp: "LspServer", params: types.CodeActionParams) -> list[types.CodeAction]:
     is_point = params.range.start == params.range.end
     title = "Ask Kova about this line" if is_point else "Ask Kova about this"
     argument = {"uri": params.text_document.uri, "range": _range(params.range)}
     compose = {**argument, "compose": True}
     return [
-        _action(title, "kova.ask", [argument]),
-        _action("Write to Kova about this …", "kova.ask", [compose]),
+        _action(lsp.say(title), "kova.ask", [argument]),
+        _action(lsp.say("Write to Kova about this …"), "kova.ask", [compose]),
     ]
 
 
-def _fix(uri: str, found: types.Diagnostic) -> types.CodeAction:
-    title = f"Fix with Kova: {one_line(found.message, 60)}"
+def _fix(lsp: "LspServer", uri: str, found: types.Diagnostic) -> types.CodeAction:
+    title = lsp.say(f"Fix with Kova: {one_line(found.message, 60)}")
     diagnostic: dict[str, Any] = {"message": found.message, "range": _range(found.range)}
     if found.severity is not None:
         diagnostic["severity"] = int(found.severity)
@@ -76,6 +77,12 @@ def _fix(uri: str, found: types.Diagnostic) -> types.CodeAction:
     return types.CodeAction(
         title=title, kind=types.CodeActionKind.QuickFix, diagnostics=[found], command=command
     )
+
+
+def _title(lsp: "LspServer", waiting: Waiting, most_chars: int) -> str:
+    """Return what waits in a line: a card's head is ours, a question is the model's."""
+    title = lsp.say(waiting.title) if waiting.is_card else waiting.title
+    return one_line(title, most_chars)
 
 
 def _range(found: types.Range) -> dict[str, Any]:
@@ -93,7 +100,7 @@ async def lenses(lsp: "LspServer", uri: str) -> list[types.CodeLens]:
             return [
                 _lens(
                     waiting.line,
-                    f"Answer: {one_line(waiting.title, 80)}",
+                    lsp.say(f"Answer: {_title(lsp, waiting, 80)}"),
                     "kova.pending",
                     [waiting.id],
                 )
@@ -107,9 +114,9 @@ async def lenses(lsp: "LspServer", uri: str) -> list[types.CodeLens]:
                 continue
             for hunk in change.hunks:
                 argument = {"sessionId": session_id, "hunkIds": [hunk.hunk_id]}
-                title = f"Keep Kova's change (+{hunk.line_count} -{hunk.old_line_count})"
+                title = lsp.say(f"Keep Kova's change (+{hunk.line_count} -{hunk.old_line_count})")
                 found.append(_lens(hunk.start_line, title, "kova.keep", [argument]))
-                found.append(_lens(hunk.start_line, "Revert", "kova.revert", [argument]))
+                found.append(_lens(hunk.start_line, lsp.say("Revert"), "kova.revert", [argument]))
     return found
 
 

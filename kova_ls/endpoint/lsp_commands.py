@@ -220,7 +220,7 @@ async def stop(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
     if session is None or session.state.turn_id is None:
         return {"stopped": []}
     may_act(lsp.endpoint, session)
-    return {"stopped": list(await session.interrupt(None))}
+    return {"stopped": [lsp.say(text) for text in await session.interrupt(None)]}
 
 
 async def open_page(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
@@ -279,13 +279,14 @@ async def list_changes(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
     if session is None or not found:
         lsp.after_answer(lambda: lsp.tell("Kova: no change waits for review."))
         return {"changes": 0}
-    lines = ["# Kova's changes", "", "Keep or revert them by the code lenses of each file.", ""]
+    how = lsp.say("Keep or revert them by the code lenses of each file.")
+    lines = ["# " + lsp.say("Kova's changes"), "", how, ""]
     for change in found:
         lines += [f"## {code(local_path(change.uri) or change.uri)}", ""]
         for hunk in change.hunks:
             lines += [fenced(hunk.diff, "diff"), ""]
         if change.conflict:
-            lines += [code(change.conflict), ""]
+            lines += [code(lsp.say(change.conflict)), ""]
     path = os.path.join(os.path.realpath(session.folder), "changes.md")
     write_private(path, "\n".join(lines))
     lsp.after_answer(lambda: _show(lsp, path))
@@ -315,10 +316,11 @@ async def _decide(lsp: "LspServer", arguments: Sequence[Any], decision: str) -> 
     params = pc.ChangesDecideParams.model_validate({**fields, "decision": decision})
     outcome: Any = HANDLERS["kova/changes/decide"](lsp.endpoint, params)
     result: pc.ChangesDecideResult = await outcome
-    for text in result.refused:
+    refused = [lsp.say(text) for text in result.refused]
+    for text in refused:
         lsp.tell(f"Kova: {text}")
     lsp.refresh_lenses()
-    return {"remaining": len(result.changes), "refused": list(result.refused)}
+    return {"remaining": len(result.changes), "refused": refused}
 
 
 CALLS: dict[str, Call] = {

@@ -32,7 +32,7 @@ class Bar:
         self.token = f"kova-{token_hex(6)}"
         self._progress: Any = lsp.server.work_done_progress
         self._title = title
-        self._latest = "thinking"
+        self._latest = lsp.say("thinking")
         self._is_shown = False
         self._creating = lsp.spawn(self._create(), f"progress {self.token}")
 
@@ -76,7 +76,7 @@ class Watch:
         if session.state.turn_id is not None:
             self._begin(session.state.input)
         for card in session.state.approvals:
-            self._announce(card.title)
+            self._announce(lsp.say(card.title))
         for request in session.state.questions:
             self._announce(request.questions[0].question)
 
@@ -98,16 +98,16 @@ class Watch:
                 self._last_reply = ""
                 self._begin(record.input)
             case r.ItemStarted(item=ToolCallItem(title=title)):
-                self._report(one_line(title))
+                self._report(one_line(self._lsp.say(title)))
             case r.ItemCompleted():
                 self._completed(record.item)
             case r.ApprovalRequested():
-                self._announce(record.approval.title)
+                self._announce(self._lsp.say(record.approval.title))
             case r.QuestionRequested():
                 self._announce(record.request.questions[0].question)
             case r.ApprovalResolved() | r.QuestionResolved():
                 self._lsp.refresh_lenses()
-                self._report("goes on")
+                self._report(self._lsp.say("goes on"))
             case r.ChangesUpdated():
                 self._lsp.refresh_lenses()
             case r.TurnCompleted():
@@ -132,19 +132,20 @@ class Watch:
     def _announce(self, title: str) -> None:
         self._lsp.tell(f"Kova waits: {one_line(title)}. {_HOW}", types.MessageType.Warning)
         self._lsp.refresh_lenses()
-        self._report("waits for your answer")
+        self._report(self._lsp.say("waits for your answer"))
 
     def _end(self, record: r.TurnCompleted) -> None:
         if self._bar is not None:
-            self._bar.end(record.stop_reason.value)
+            self._bar.end(self._lsp.say(record.stop_reason.value))
             self._bar = None
         if record.stop_reason is not StopReason.DONE:
-            why = record.error.message if record.error else ", ".join(record.stopped)
-            text = f"Kova: {record.stop_reason.value}" + (f": {why}" if why else ".")
+            say = self._lsp.say
+            why = say(record.error.message) if record.error else ", ".join(map(say, record.stopped))
+            text = f"Kova: {say(record.stop_reason.value)}" + (f": {why}" if why else ".")
             is_failed = record.stop_reason is StopReason.FAILED
             self._lsp.tell(text, types.MessageType.Error if is_failed else types.MessageType.Info)
         elif not self._lsp.endpoint.said.shows_documents:
-            self._lsp.tell(f"Kova: {summary(self._last_reply) or 'done'}")
+            self._lsp.tell(f"Kova: {summary(self._last_reply) or self._lsp.say('done')}")
 
     def open_once(self) -> None:
         """Show the page at the first answer; later it grows where the person put it."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from kova_ls.endpoint.lsp_text import code, one_line, plain
 from kova_ls.engine import Session
 from kova_ls.errors import KovaError, RequestFailed
+from kova_ls.l10n import Language, say
 from kova_ls.values import Answer, Question, QuestionRequest
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Form:
     """As it was written."""
     send: Callable[[str], None]
     """Takes the saved page. Raises: KovaError, and the form stays."""
+    mark: str = MARK
+    """The line below which the person writes."""
 
 
 def write_private(path: str, text: str) -> None:
@@ -51,7 +54,7 @@ async def put_form(lsp: "LspServer", session: Session, title: str, form: Form) -
         lsp.tell(f"Kova: no page can be written: {error.strerror or error}. Make room, try again.")
         return
     lsp.forms[path] = form
-    line = form.text[: form.text.index(MARK)].count("\n") + 2
+    line = form.text[: form.text.index(form.mark)].count("\n") + 2
     if not await lsp.show(path, takes_focus=True, line=line):
         lsp.tell(f"Kova: {title}: write in {path} and save it.")
 
@@ -66,7 +69,7 @@ def saved(lsp: "LspServer", path: str) -> None:
     try:
         form.send(document.text.replace("\r\n", "\n"))
     except KovaError as error:
-        lsp.tell(f"Kova: {error.message}")
+        lsp.tell(f"Kova: {lsp.say(error.message)}")
         return
     del lsp.forms[path]
     lsp.tell("Kova: sent. The page may be closed.")
@@ -84,26 +87,35 @@ def closed(lsp: "LspServer", path: str) -> None:
             pass  # it goes with its session
 
 
-def words_form(head: Sequence[str], send: Callable[[str], None]) -> Form:
+def words_form(
+    head: Sequence[str], send: Callable[[str], None], language: Language = Language.ENGLISH
+) -> Form:
     """Return a form for one text."""
+    mark = say(MARK, language)
 
     def take(page: str) -> None:
-        send(_words(page.split("\n")))
+        send(_words(page.split("\n"), mark))
 
-    return Form("\n".join([*head, "", MARK, "", ""]), take)
+    return Form("\n".join([*head, "", mark, "", ""]), take, mark)
 
 
-def questions_form(request: QuestionRequest, send: Callable[[Sequence[Answer]], None]) -> Form:
+def questions_form(
+    request: QuestionRequest,
+    send: Callable[[Sequence[Answer]], None],
+    language: Language = Language.ENGLISH,
+) -> Form:
     """Return a form for all questions of a request: boxes to tick, and room for words."""
+    mark = say(MARK, language)
     heads = [
         f"## {number}. {one_line(question.question, 600)}"
         for number, question in enumerate(request.questions, 1)
     ]
-    lines = ["# Kova asks", "", "Tick with an x, `- [x]`, or write; saving the page sends it.", ""]
+    how = say("Tick with an x, `- [x]`, or write; saving the page sends it.", language)
+    lines = [f"# {say('Kova asks', language)}", "", how, ""]
     for head, question in zip(heads, request.questions, strict=True):
         lines += [head, ""]
         lines += [_box(question, index) for index in range(len(question.options))]
-        lines += ["", MARK, "", ""]
+        lines += ["", mark, "", ""]
 
     def take(page: str) -> None:
         found = page.split("\n")
@@ -111,12 +123,12 @@ def questions_form(request: QuestionRequest, send: Callable[[Sequence[Answer]], 
         stops = [*starts[1:], len(found)]
         send(
             [
-                _answer(question, found[start + 1 : stop])
+                _answer(question, found[start + 1 : stop], mark)
                 for question, start, stop in zip(request.questions, starts, stops, strict=True)
             ]
         )
 
-    return Form("\n".join(lines), take)
+    return Form("\n".join(lines), take, mark)
 
 
 def _box(question: Question, index: int) -> str:
@@ -125,8 +137,8 @@ def _box(question: Question, index: int) -> str:
     return f"- [ ] {index + 1}. {code(option.label)}{more}"
 
 
-def _answer(question: Question, lines: list[str]) -> Answer:
-    mark = _place(lines, MARK)
+def _answer(question: Question, lines: list[str], mark_line: str) -> Answer:
+    mark = _place(lines, mark_line)
     ticked = {line[6:] for line in lines[:mark] if _TICKED.match(line)}
     selected = [
         option.label
@@ -147,8 +159,8 @@ def _answer(question: Question, lines: list[str]) -> Answer:
     return Answer(id=question.id, selected=tuple(selected), other=words or None)
 
 
-def _words(lines: list[str]) -> str:
-    words = "\n".join(lines[_place(lines, MARK) + 1 :]).strip()
+def _words(lines: list[str], mark: str) -> str:
+    words = "\n".join(lines[_place(lines, mark) + 1 :]).strip()
     if not words:
         raise RequestFailed(
             "invalidParams", "Nothing is written yet. Write below the line, then save."

@@ -78,7 +78,7 @@ async def put(lsp: "LspServer", first_id: str | None) -> None:
 
 
 async def _put_card(lsp: "LspServer", card: Approval) -> bool:
-    shown = card_text(card)
+    shown = card_text(card, lsp.endpoint.language)
     is_cut = not shown.is_whole and card.approval_id not in lsp.whole_ids
     choices: dict[str, dict[str, Any]] = {}
     for decision in card.decisions:
@@ -113,7 +113,8 @@ async def _open_whole(lsp: "LspServer", card: Approval) -> None:
     session = lsp.watches[card.session_id].session
     path = os.path.join(os.path.realpath(session.folder), f"card-{card.approval_id}.md")
     try:
-        write_private(path, card_page(card, lambda ref: read_whole(session, ref)))
+        page = card_page(card, lambda ref: read_whole(session, ref), lsp.endpoint.language)
+        write_private(path, page)
     except OSError as error:
         lsp.tell(
             f"Kova: it cannot be shown whole: {error.strerror or error}. Deny it, or make room."
@@ -133,9 +134,10 @@ async def _put_words(lsp: "LspServer", card: Approval, decision: str) -> None:
         )
         _tell_other(lsp, HANDLERS["kova/approval/respond"](lsp.endpoint, params))
 
-    head = [f"# {_WORDS[decision].removesuffix(' …')}", "", code(card.title)]
+    title = lsp.say(card.title)
+    head = [f"# {lsp.say(_WORDS[decision]).removesuffix(' …')}", "", code(title)]
     session = lsp.watches[card.session_id].session
-    await put_form(lsp, session, card.title, words_form(head, send))
+    await put_form(lsp, session, title, words_form(head, send, lsp.endpoint.language))
 
 
 def _tell_other(lsp: "LspServer", result: Any) -> None:
@@ -149,9 +151,11 @@ async def _put_questions(lsp: "LspServer", request: QuestionRequest) -> bool:
     answers: list[Answer] = []
     for question in request.questions:
         labels: dict[str, str | None] = {_DECLINE: None, _IN_WRITING: None}
-        for option in question.options[:MOST_OPTIONS]:
-            labels.setdefault(one_line(option.label, 80), option.label)
-        title = await lsp.choose(question_text(question), list(labels))
+        offered = {one_line(option.label, 80): option.label for option in question.options}
+        for shown, label in list(offered.items())[:MOST_OPTIONS]:
+            labels.setdefault(shown, label)
+        text = question_text(question, lsp.endpoint.language)
+        title = await lsp.choose(text, list(labels), offered)
         if title is None:
             return False
         if title == _IN_WRITING:
@@ -173,7 +177,8 @@ async def _put_form(lsp: "LspServer", request: QuestionRequest) -> None:
         respond(lsp, request.question_id, answers)
 
     session = lsp.watches[request.session_id].session
-    await put_form(lsp, session, "your answer", questions_form(request, send))
+    form = questions_form(request, send, lsp.endpoint.language)
+    await put_form(lsp, session, lsp.say("your answer"), form)
 
 
 def respond(lsp: "LspServer", question_id: str, answers: Sequence[Answer] | None) -> None:

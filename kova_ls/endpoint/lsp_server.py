@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from collections.abc import Awaitable, Callable, Container, Coroutine, Generator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ from kova_ls.endpoint.lsp_text import plain
 from kova_ls.engine import Session
 from kova_ls.engine.places import workspace_path
 from kova_ls.engine.workspace import file_uri
+from kova_ls.l10n import Language, say
 
 if TYPE_CHECKING:
     from kova_ls.endpoint.server import EditorEndpoint
@@ -159,12 +160,12 @@ class _Writer:
         """Do nothing: the connection is the endpoint's."""
 
 
-async def _translated(work: Awaitable[Any]) -> Any:
+async def _translated(work: Awaitable[Any], language: Language) -> Any:
     """Do the work; what goes wrong becomes an error without a traceback."""
     try:
         return await work
     except Exception as error:  # noqa: BLE001 - one request's fault is its answer
-        code, text, data = failure(error)
+        code, text, data = failure(error, language)
         raise JsonRpcException(text, code, data) from None
 
 
@@ -205,7 +206,7 @@ class LspServer:
             if "id" in message:
                 text = f"params: not what LSP 3.17 says of {message['method']}; compare with it."
                 data = {"code": "invalidParams", "field": "params"}
-                self.endpoint.write(framing.error(request_id, -32602, text, data))
+                self.endpoint.write(framing.error(request_id, -32602, self.say(text), data))
             return
         self.protocol.handle_message(structured)
 
@@ -245,7 +246,7 @@ class LspServer:
     def _register(self, name: str) -> None:
         @self.server.command(name)
         async def _(*arguments: Any) -> Any:
-            return await _translated(CALLS[name](self, arguments))
+            return await _translated(CALLS[name](self, arguments), self.endpoint.language)
 
     def _register_features(self) -> None:
         @self.server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
@@ -254,7 +255,8 @@ class LspServer:
 
         @self.server.feature(types.TEXT_DOCUMENT_CODE_LENS)
         async def _(params: types.CodeLensParams) -> Any:
-            return await _translated(lenses(self, params.text_document.uri))
+            work = lenses(self, params.text_document.uri)
+            return await _translated(work, self.endpoint.language)
 
         @self.server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
         async def _(params: types.WorkDoneProgressCancelParams) -> None:
@@ -284,19 +286,32 @@ class LspServer:
             known = self.watches[session.id] = Watch(self, session)
         return known
 
+    def say(self, text: str) -> str:
+        """Return one of our texts in the editor's language."""
+        return say(text, self.endpoint.language)
+
     def tell(self, text: str, kind: types.MessageType = types.MessageType.Info) -> None:
         """Tell the person something; foreign text in it becomes harmless."""
-        shown = plain(text)
+        shown = plain(self.say(text))
         if len(shown) > _LONGEST_MESSAGE:
             shown = shown[: _LONGEST_MESSAGE - 1] + "…"
         self.server.window_show_message(types.ShowMessageParams(type=kind, message=shown))
 
-    async def choose(self, text: str, titles: Sequence[str]) -> str | None:
-        """Put a choice to the person; None when there is no answer."""
+    async def choose(
+        self, text: str, titles: Sequence[str], foreign: Container[str] = ()
+    ) -> str | None:
+        """Put a choice to the person; None when there is no answer.
+
+        All titles but the foreign ones are shown in the editor's language; given back is what is
+        in `titles`.
+        """
+        shown: dict[str, str] = {}
+        for title in titles:
+            shown.setdefault(title if title in foreign else self.say(title), title)
         params = types.ShowMessageRequestParams(
             type=types.MessageType.Warning,
             message=plain(text),
-            actions=[types.MessageActionItem(title=title) for title in titles],
+            actions=[types.MessageActionItem(title=title) for title in shown],
         )
         request_id = f"{REQUEST_PREFIX}choice-{next(self.protocol.numbers)}"
         asking = self.protocol.send_request_async(
@@ -310,8 +325,7 @@ class LspServer:
         except JsonRpcException:
             self.tell("Kova: this editor cannot put a choice. Answer from another one, or stop it.")
             return None
-        title = chosen.title if isinstance(chosen, types.MessageActionItem) else None
-        return title if title in titles else None
+        return shown.get(chosen.title) if isinstance(chosen, types.MessageActionItem) else None
 
     async def show(self, path: str, *, takes_focus: bool = False, line: int | None = None) -> bool:
         """Show a file, with the cursor at a line; False when the editor cannot or does not."""

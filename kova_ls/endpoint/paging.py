@@ -8,6 +8,7 @@ from kova_ls.engine.judge import facts
 from kova_ls.engine.places import workspace_path
 from kova_ls.engine.workspace import file_uri
 from kova_ls.journal import records as r
+from kova_ls.l10n import Language
 from kova_ls.protocol.event import Event
 from kova_ls.protocol.session import Cursor, SessionSnapshot
 from kova_ls.vocabulary import Detail
@@ -72,7 +73,9 @@ def items_page(
     return items, earlier
 
 
-def events_page(session: Session, cursor: Cursor | None, detail: Detail) -> EventPage:
+def events_page(
+    session: Session, cursor: Cursor | None, detail: Detail, language: Language
+) -> EventPage:
     """Return the first page of what came after the cursor; none without a cursor.
 
     A cursor of another epoch, or one ahead of the journal, asks for a whole snapshot (`reset`).
@@ -87,5 +90,7 @@ def events_page(session: Session, cursor: Cursor | None, detail: Detail) -> Even
     while stop > first and session.journal.size_bytes(first, stop) > _PAGE_BYTES:
         stop = first + (stop - first) // 2
     projector = Projector(session.id, session.state.epoch)
-    events = tuple(projector.event(stored, detail) for stored in session.journal.read(first, stop))
+    events = tuple(
+        projector.event(stored, detail, language) for stored in session.journal.read(first, stop)
+    )
     return EventPage(events, max(stop, cursor.seq), more=stop < last)

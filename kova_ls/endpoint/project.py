@@ -9,10 +9,12 @@ from weakref import WeakKeyDictionary
 import orjson
 
 from kova_ls.endpoint.framing import notification
+from kova_ls.endpoint.localize import localized
 from kova_ls.engine import Session
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Stored
 from kova_ls.journal.stream import Delta
+from kova_ls.l10n import Language
 from kova_ls.protocol.event import ENVELOPE_FIELDS, Event
 from kova_ls.values import Value
 from kova_ls.vocabulary import Detail
@@ -116,23 +118,25 @@ class Projector:
 
     def __init__(self, session_id: str, epoch: str) -> None:
         self._head = b'{"sessionId":"%s","epoch":"%s",' % (session_id.encode(), epoch.encode())
-        self._last: tuple[Stored | Delta, Detail, bytes] | None = None
+        self._last: tuple[Stored | Delta, Detail, Language, bytes] | None = None
 
-    def frame(self, fact: Stored | Delta, detail: Detail) -> bytes:
+    def frame(
+        self, fact: Stored | Delta, detail: Detail, language: Language = Language.ENGLISH
+    ) -> bytes:
         """Return the notification of a fact; the latest is kept for the next editor."""
         last = self._last
-        if last is not None and last[0] is fact and last[1] is detail:
-            return last[2]
+        if last is not None and last[0] is fact and last[1] is detail and last[2] is language:
+            return last[3]
         if isinstance(fact, Stored):
-            body = self._stored(fact, detail)
+            body = self._stored(fact, detail, language)
         else:
             body = self._delta(fact)
         framed = notification("kova/event", body)
-        self._last = (fact, detail, framed)
+        self._last = (fact, detail, language, framed)
         return framed
 
-    def _stored(self, stored: Stored, detail: Detail) -> bytes:
-        record = stored.record
+    def _stored(self, stored: Stored, detail: Detail, language: Language) -> bytes:
+        record = localized(stored.record, language)
         turn_id, step_id, item_id = ids_of(record)
         ids = b"".join(
             b'"%s":"%s",' % (name, value.encode())
@@ -165,9 +169,9 @@ class Projector:
             _text(delta.text),
         )
 
-    def event(self, stored: Stored, detail: Detail) -> Event:
+    def event(self, stored: Stored, detail: Detail, language: Language = Language.ENGLISH) -> Event:
         """Return a stored fact as a model, for pages of events."""
-        return Event.model_validate(orjson.loads(self._stored(stored, detail)))
+        return Event.model_validate(orjson.loads(self._stored(stored, detail, language)))
 
 
 def without_body(record: r.Record) -> bytes:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from kova_ls.endpoint import framing, handshake
 from kova_ls.endpoint.hub import Hub
 from kova_ls.endpoint.lsp import REQUEST_PREFIX, PlainClient, capabilities
+from kova_ls.l10n import Language, say
 from kova_ls.vocabulary import Detail
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class EditorEndpoint(asyncio.Protocol):
         self._outgoing: list[bytes] = []
         self._waiting: deque[Any] = deque()
         self._max_latency_s = 0.0
+        self.language = Language.ENGLISH
         self.said: Introduction = handshake.Introduction()
         self.plain: PlainClient | None = None
         """For an editor without a client of ours."""
@@ -183,6 +185,7 @@ class EditorEndpoint(asyncio.Protocol):
         self.trusted = said.trusted
         self.panel_kinds = said.panel_kinds
         self._max_latency_s = said.max_latency_s
+        self.language = said.language
         self.said = said
         self._use_folders(said.folder_uris)
         self.is_initialized = True
@@ -236,7 +239,7 @@ class EditorEndpoint(asyncio.Protocol):
         while self._waiting:
             message = self._waiting.popleft()
             if "id" in message:
-                self.write(failed(message["id"], error))
+                self.write(failed(message["id"], error, self.language))
         self.show_message(f"The engine cannot be loaded: {error}.")
         self.close()
 
@@ -273,7 +276,7 @@ class EditorEndpoint(asyncio.Protocol):
         try:
             outcome = answer(self, method, params)
         except Exception as error:  # noqa: BLE001 - one request's fault is its answer
-            self.write(failed(request_id, error))
+            self.write(failed(request_id, error, self.language))
             return
         if isinstance(outcome, bytes):
             self.write(framing.result(request_id, outcome))
@@ -292,9 +295,9 @@ class EditorEndpoint(asyncio.Protocol):
             return
         error = task.exception()
         if isinstance(error, Exception):
-            self.write(failed(request_id, error))
+            self.write(failed(request_id, error, self.language))
         else:
-            self.write(framing.result(request_id, encoded(task.result())))
+            self.write(framing.result(request_id, encoded(task.result(), self.language)))
 
     def _notified(self, method: str, params: dict[str, Any]) -> None:
         overlay = self.overlays
@@ -350,6 +353,7 @@ class EditorEndpoint(asyncio.Protocol):
             write_now=self.write_now,
             waiting_bytes=self._waiting_bytes,
             give_up=lambda: self.lose(session.id),
+            language=self.language,
         )
         leave = session.stream.subscribe(follower)
 
@@ -442,7 +446,7 @@ class EditorEndpoint(asyncio.Protocol):
 
     def show_message(self, text: str) -> None:
         """Tell the person something that belongs to no session."""
-        params = framing.dump({"type": 2, "message": text})
+        params = framing.dump({"type": 2, "message": say(text, self.language)})
         self.write(framing.notification("window/showMessage", params))
 
 

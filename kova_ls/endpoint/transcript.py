@@ -57,6 +57,8 @@ class Waiting:
     title: str
     line: int
     """Zero-based line of the page."""
+    is_card: bool
+    """The title is the engine's; of questions it is the model's."""
 
 
 @dataclass(slots=True)
@@ -79,11 +81,11 @@ class Page:
                 text = self._item(record.item)
             case r.ApprovalRequested():
                 card = record.approval
-                self._wait(card.approval_id, card.title)
+                self._wait(card.approval_id, card.title, is_card=True)
                 text = _card(card)
             case r.QuestionRequested():
                 asked = record.request
-                self._wait(asked.question_id, asked.questions[0].question)
+                self._wait(asked.question_id, asked.questions[0].question, is_card=False)
                 text = "\n\n".join(map(_question, asked.questions))
             case r.ApprovalResolved():
                 self.waiting.pop(record.approval_id, None)
@@ -101,8 +103,8 @@ class Page:
         self._lines += text.count("\n")
         return text
 
-    def _wait(self, id: str, title: str) -> None:
-        self.waiting[id] = Waiting(id, title, self._lines + 1)
+    def _wait(self, id: str, title: str, *, is_card: bool) -> None:
+        self.waiting[id] = Waiting(id, title, self._lines + 1, is_card)
 
     def _item(self, item: Item) -> str:
         match item:

@@ -231,7 +231,7 @@ _WHAT = {
     "timedOut": "{host} took too long",
     "refused": "{host} refused the request",
     "badRequest": "{host} did not accept the request",
-    "serverError": "{host} failed",
+    "serverError": "{host} answered with a fault of its own",
 }
 
 

@@ -8,13 +8,14 @@ from kova_ls.endpoint import answer as module
 from kova_ls.endpoint.answer import failed
 from kova_ls.endpoint.framing import Framer
 from kova_ls.errors import AdapterFailure, IllegalTransition, RequestFailed
+from kova_ls.l10n import Language
 from kova_ls.protocol._base import Empty
 from kova_ls.protocol.failures import CODES
 from kova_ls.protocol.turn import TurnStartParams
 
 
 def told(error):
-    (body,) = Framer().feed(failed("id", error))
+    (body,) = Framer().feed(failed("id", error, Language.ENGLISH))
     return json.loads(body)["error"]
 
 

@@ -16,7 +16,7 @@ class PlainEditor(Wire):
         self.folder = file_uri(os.path.realpath(stage.workspace))
         self.answered: set[Any] = set()
 
-    async def open(self, **capabilities: Any) -> dict[str, Any]:
+    async def open(self, *, locale: str | None = None, **capabilities: Any) -> dict[str, Any]:
         """Introduce the editor, with what a modern one announces or what is given instead."""
         announced = {
             "window": {"workDoneProgress": True, "showDocument": {"support": True}},
@@ -28,6 +28,7 @@ class PlainEditor(Wire):
             "clientInfo": {"name": "Plain", "version": "1"},
             "rootUri": self.folder,
             "capabilities": announced,
+            "locale": locale,
         }
         answer = await self.result("initialize", params)
         self.notify("initialized", {})

@@ -120,13 +120,16 @@ class Wire:
             await asyncio.sleep(0.001)
         return found[number - 1]
 
-    async def initialize(self, *, trusted: bool = True, **kova: Any) -> dict[str, Any]:
+    async def initialize(
+        self, *, trusted: bool = True, locale: str | None = None, **kova: Any
+    ) -> dict[str, Any]:
         """Introduce the editor."""
         folder = file_uri(os.path.realpath(self.stage.workspace))
         return await self.result(
             "initialize",
             {
                 "capabilities": {},
+                "locale": locale,
                 "workspaceFolders": [{"uri": folder, "name": "ws"}],
                 "initializationOptions": {
                     "kova": {

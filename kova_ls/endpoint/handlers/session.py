@@ -77,7 +77,7 @@ def session_list(endpoint: "EditorEndpoint", params: ps.SessionListParams) -> Wi
 def session_attach(endpoint: "EditorEndpoint", params: ps.SessionAttachParams) -> WireModel:
     """Follow a session from a cursor, or from now."""
     session = session_of(endpoint, params.session_id)
-    page = events_page(session, params.cursor, params.detail)
+    page = events_page(session, params.cursor, params.detail, endpoint.language)
     if not page.more:
         endpoint.follow(session, params.detail, params.max_latency_ms)
     return ps.SessionAttachResult(
