@@ -101,9 +101,7 @@ def _whole(text: str, language: str) -> str:
     return fenced(text, language, most_lines=None)
 
 
-def _cut(
-    text: str, language: Language, most_chars: int = _MOST_CHARS, hidden: int = 0
-) -> Shown:
+def _cut(text: str, language: Language, most_chars: int = _MOST_CHARS, hidden: int = 0) -> Shown:
     shown = plain(text).strip("\n")
     rest = len(shown) - most_chars
     if rest <= 0 and not hidden:

@@ -96,9 +96,12 @@ def _compose(lsp: "LspServer", given: Any) -> dict[str, str]:
     session = current(lsp)
     lsp.watch(session)
     about = local_path(place["uri"]) if isinstance(place["uri"], str) else None
-    head = ["# Ask Kova", *(["", f"About {code(about)}."] if about is not None else [])]
-    form = words_form(head, send)
-    lsp.after_answer(lambda: lsp.spawn(put_form(lsp, session, "your prompt", form), "form"))
+    head = [lsp.say("# Ask Kova")]
+    if about is not None:
+        head += ["", lsp.say(f"About {code(about)}.")]
+    form = words_form(head, send, lsp.endpoint.language)
+    title = lsp.say("your prompt")
+    lsp.after_answer(lambda: lsp.spawn(put_form(lsp, session, title, form), "form"))
     return {"sessionId": session.id}
 
 

@@ -2,7 +2,6 @@
 
 import inspect
 import re
-
 from pathlib import Path
 
 import pytest
@@ -163,10 +162,20 @@ async def test_a_plain_editor_is_asked_and_answers_in_chinese(tmp_path):
         "context": {"diagnostics": []},
     }
     actions = [a["title"] for a in await editor.result("textDocument/codeAction", params)]
-    assert actions == ["向 Kova 询问此行", "回应 Kova：编辑 a.txt", "显示 Kova 的对话", "停止 Kova"]
+    assert actions == [
+        "向 Kova 询问此行",
+        "就此内容写给 Kova…",
+        "回应 Kova：编辑 a.txt",
+        "显示 Kova 的对话",
+        "停止 Kova",
+    ]
     await editor.run("kova.pending")
     asked = await editor.chooses("仅这一次")
-    assert [action["title"] for action in asked["actions"]] == ["拒绝", "仅这一次"]
+    assert [action["title"] for action in asked["actions"]] == [
+        "拒绝",
+        "拒绝并说明原因…",
+        "仅这一次",
+    ]
     assert "+two" in asked["message"]
     assert "在 `ask` 档位下" in asked["message"]
     await editor.shows_document()

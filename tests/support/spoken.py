@@ -75,6 +75,7 @@ _SILENT_PLACES = frozenset(
         "cli/client.py:_reply_to",
         "relay.py:engine_command",
         # matched against what a provider said
+        "llm/_failure.py:_SENTENCES",
         "llm/gemini.py:_adapt",
         "llm/openai_responses.py:_adapt",
         # for whoever writes a client
