@@ -38,7 +38,8 @@ _SILENT_FILES = frozenset(
 )
 _SILENT_CALLS = frozenset(
     "AssertionError BadFrame ConnectionError Explained Glob IllegalTransition Inert Moved OSError"
-    " PermissionError ReadOnly ReadTimeout ReadError RemoteProtocolError Takes ToolError ToolResult"
+    " PermissionError PythonModule ReadOnly ReadTimeout ReadError RemoteProtocolError Takes"
+    " ToolError ToolResult"
     " TypeVar UnknownMarker UnsupportedProtocol UnsupportedSchema ValueError _illegal _require cast"
     " compile create_task debug describe_tool error exception frozenset info join locate split spawn"
     " startswith to_thread warning".split()
@@ -76,6 +77,7 @@ _SILENT_PLACES = frozenset(
         "relay.py:engine_command",
         # matched against what a provider said
         "llm/_failure.py:_SENTENCES",
+        "llm/anthropic.py:_adapt",
         "llm/gemini.py:_adapt",
         "llm/openai_responses.py:_adapt",
         # for whoever writes a client
