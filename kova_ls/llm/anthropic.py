@@ -232,6 +232,7 @@ class AnthropicAdapter:
         self._is_adaptive = False
         # Others speak the same API without signing what they think, and want it back all the same.
         self._is_strict = settings.base_url is None
+        self._fills_thinking = False
         self._stale = StaleReasoning(b'thinking"', _without_thinking)
         self._dropped: set[str] = set()
         self._head: tuple[str, tuple[ToolSpec, ...], bytes] | None = None
@@ -285,6 +286,8 @@ class AnthropicAdapter:
 
     def _body(self, request: ModelRequest) -> bytes:
         messages = [message for message in self._stale.sent(request.messages) if message]
+        if self._fills_thinking:
+            messages = [_with_thinking(one) for one in messages]
         # The last two marks: one to write the cache, one that the step before wrote.
         users = [at for at, one in enumerate(messages) if one.startswith(b'{"role":"user"')]
         for at in users[-2:]:
@@ -341,6 +344,9 @@ class AnthropicAdapter:
         said = failure.message
         if "thinking" in said and ("signature" in said or "different conversation" in said):
             return self._stale.refuse()
+        if "thinking" in said and "must be passed back" in said:
+            was_filled, self._fills_thinking = self._fills_thinking, True
+            return not was_filled
         if re.search(r"xpected `thinking`|start with a thinking", said):
             if "thinking" in self._dropped:
                 return False
@@ -362,6 +368,15 @@ class AnthropicAdapter:
                 self._head = None
                 return True
         return False
+
+
+def _with_thinking(message: bytes) -> bytes:
+    """Put thinking before the calls of another model: DeepSeek wants some with every call."""
+    if b'"tool_use"' not in message or b'"type":"thinking"' in message:
+        return message
+    value = orjson.loads(message)
+    value["content"].insert(0, {"type": "thinking", "thinking": "", "signature": ""})
+    return orjson.dumps(value)
 
 
 def _without_thinking(message: bytes) -> bytes:

@@ -53,6 +53,7 @@ _FAILED = frozenset(
         "malformed_function_call",
     }
 )
+_MISTRAL = re.compile(r"(?i)mistral|codestral|devstral|magistral|pixtral")
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
 
 
@@ -231,6 +232,8 @@ class ChatAdapter:
         self._limit_field = "max_completion_tokens" if self._is_openai else "max_tokens"
         self._dropped: set[str] = set()
         self._stale = StaleReasoning(b'"tool_calls"', _unsigned)
+        self._fills_reasoning = False
+        self._is_mistral = bool(_MISTRAL.search(f"{caller.where.host} {settings.model}"))
         self._head: tuple[str, tuple[ToolSpec, ...], frozenset[str], bytes] | None = None
 
     def encode(self, message: Message) -> bytes:
@@ -277,7 +280,9 @@ class ChatAdapter:
         return orjson.dumps(encoded)
 
     def _id(self, identity: str) -> str:
-        """Shorten the ids of other providers, of which OpenAI takes 40 characters."""
+        """Make the ids of other providers fit: OpenAI takes 40 characters, Mistral just 9."""
+        if self._is_mistral and not re.fullmatch(r"[a-zA-Z0-9]{9}", identity):
+            return hashlib.sha256(identity.encode()).hexdigest()[:9]
         if self._is_openai and len(identity) > 40:
             return "call_" + hashlib.sha256(identity.encode()).hexdigest()[:32]
         return identity
@@ -287,7 +292,9 @@ class ChatAdapter:
         if self._is_openai and request.session_id and "prompt_cache_key" not in self._dropped:
             tail = b'],"prompt_cache_key":' + orjson.dumps(request.session_id) + b"}"
         messages = self._stale.sent(request.messages)
-        if "reasoning_content" in self._dropped:
+        if self._fills_reasoning:
+            messages = [_with_reasoning(one) for one in messages]
+        elif "reasoning_content" in self._dropped:
             messages = [_without_reasoning(enclosed(b"", messages, b""))]
         head = self._head_of(request)
         if not any(messages):
@@ -344,9 +351,10 @@ class ChatAdapter:
                 return True
         marks = ("reasoning_content", "reasoning_details", "extra_content", "'reasoning'")
         if any(mark in said for mark in marks) and "reasoning_content" not in self._dropped:
-            # DeepSeek and Kimi complain about a missing one: then nothing is gained by dropping.
+            # DeepSeek and Kimi want one with every step, also with those of another model.
             if "must" in said or "missing" in said:
-                return False
+                was_filled, self._fills_reasoning = self._fills_reasoning, True
+                return not was_filled
             self._dropped.add("reasoning_content")
             return True
         return False
@@ -378,6 +386,18 @@ def _unsigned(message: bytes) -> bytes:
     value["tool_calls"][0]["extra_content"] = {
         "google": {"thought_signature": "skip_thought_signature_validator"}
     }
+    return orjson.dumps(value)
+
+
+def _with_reasoning(message: bytes) -> bytes:
+    """Give an encoded message that lacks reasoning some; no two alike, and not a blank one."""
+    is_assistant = message.startswith(b'{"role":"assistant"')
+    if not is_assistant or b'"reasoning_content"' in message:
+        return message
+    value = orjson.loads(message)
+    names = ", ".join(call["function"]["name"] for call in value.get("tool_calls") or ())
+    made = f"I use {names}." if names else "I answer."
+    value["reasoning_content"] = value.pop("reasoning", None) or made
     return orjson.dumps(value)
 
 

@@ -298,6 +298,24 @@ async def test_the_thinking_of_another_model_is_left_out_once_it_is_refused():
     assert [one["type"] for one in server.body()["messages"][0]["content"]] == ["tool_use"]
 
 
+async def test_thinking_that_a_server_misses_is_filled_in():
+    server = Played(
+        refused("The `content[].thinking` in the thinking mode must be passed back to the API."),
+        named(START, end("end_turn"), STOP),
+    )
+    own = ({"type": "thinking", "thinking": "hm", "signature": "s"},)
+    calls = (ModelCall("t1", "read", "{}"),)
+    messages = [
+        AssistantMessage("", calls, own, "anthropic"),
+        AssistantMessage("", calls),
+        AssistantMessage("done"),
+    ]
+    made = await call(open_adapter(settings("anthropic"), "k", **server.seams), messages)
+    assert made.reply
+    first = [one["content"][0] for one in server.body()["messages"]]
+    assert [one.get("thinking") for one in first] == ["hm", "", None]
+
+
 async def test_a_model_that_misses_thinking_is_asked_without():
     server = Played(
         refused("Expected `thinking` or `redacted_thinking`, but found `tool_use`."),

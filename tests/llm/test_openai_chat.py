@@ -4,7 +4,14 @@ from typing import Any
 import httpx
 import pytest
 
-from kova_ls.llm._base import AssistantMessage, ModelCall, TextContent, UserMessage
+from kova_ls.llm._base import (
+    AssistantMessage,
+    ModelCall,
+    TextContent,
+    ToolOutput,
+    ToolOutputs,
+    UserMessage,
+)
 from kova_ls.llm.openai_chat import open_adapter, usage_of
 from kova_ls.values import Usage
 from tests.llm.wire import Played, bodies, call, conversation, data, decoded, settings
@@ -457,6 +464,50 @@ async def test_calls_that_miss_a_signature_are_marked_as_another_models():
         {"google": {"thought_signature": "skip_thought_signature_validator"}},
         None,
     ]
+
+
+async def test_reasoning_that_a_server_misses_is_filled_in():
+    message = "thinking is enabled but reasoning_content is missing in assistant tool call message"
+    server = Played(
+        httpx.Response(400, json={"error": {"message": message}}),
+        data(chunk({"content": "a"}, "stop")),
+        httpx.Response(400, json={"error": {"message": message}}),
+    )
+    calls = (ModelCall("1", "read", "{}"),)
+    messages = [
+        AssistantMessage("", calls, ({"reasoning_content": "hm"},), "openai-chat"),
+        AssistantMessage("", calls, ({"reasoning": "so"},), "openai-chat"),
+        AssistantMessage("", calls, (), "anthropic"),
+        AssistantMessage("done"),
+        UserMessage((TextContent("hi"),)),
+    ]
+    adapter = open_adapter(settings("openai-chat"), "k", **server.seams)
+    assert (await call(adapter, messages)).reply
+    assert [one.get("reasoning_content") for one in server.body()["messages"][1:]] == [
+        "hm",
+        "so",
+        "I use read.",
+        "I answer.",
+        None,
+    ]
+    assert "reasoning" not in server.body()["messages"][2]
+    assert (await call(adapter, messages)).failure
+
+
+@pytest.mark.parametrize(
+    "changes", [{"model": "devstral-2"}, {"base_url": "https://mistral.example"}]
+)
+def test_mistral_gets_ids_of_nine_letters(changes: dict[str, Any]):
+    adapter = open_adapter(settings("openai-chat", **changes), "k")
+    calls = (ModelCall("aB3dE6gH9", "x", "{}"), ModelCall("call_0123456789", "x", "{}"))
+    asked = json.loads(adapter.encode(AssistantMessage("", calls)))["tool_calls"]
+    told = b"[" + adapter.encode(
+        ToolOutputs((ToolOutput("aB3dE6gH9", "x", ""), ToolOutput("call_0123456789", "x", "")))
+    )
+    ids = [one["id"] for one in asked]
+    assert ids == [one["tool_call_id"] for one in json.loads(told + b"]")]
+    assert ids[0] == "aB3dE6gH9"
+    assert (len(ids[1]), ids[1].isalnum()) == (9, True)
 
 
 async def test_a_refusal_that_nothing_can_be_done_about_is_an_error():
