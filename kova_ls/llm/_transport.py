@@ -9,7 +9,7 @@ Invariant: closing or cancelling an answer that is not at its end closes the con
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any, cast
 from urllib.request import getproxies, proxy_bypass
 
@@ -59,7 +59,7 @@ class DirectTransport(httpx.AsyncBaseTransport):
         return httpx.Response(
             head.status_code,
             headers=list(head.headers),
-            stream=_Body(self, place, connection, limits.get("read")),
+            stream=DirectBody(self, place, connection, limits.get("read")),
         )
 
     async def aclose(self) -> None:
@@ -122,6 +122,10 @@ class _Connection(asyncio.Protocol):
         self._writable: asyncio.Future[None] | None = None
         self._lost: Exception | None = None
         self._is_lost = False
+        self.listener: Callable[[], None] | None = None
+        """Called in the moment when something happens, in place of waking who waits."""
+        self.heard_at = 0.0
+        """On the loop's clock."""
         self.has_received = False
         """Something of the present answer came."""
         self.idle_since = 0.0
@@ -134,16 +138,16 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.has_received = True
         self._http.receive_data(data)
-        self._wake(self._arrived)
+        self._tell()
 
     def eof_received(self) -> None:
         self._http.receive_data(b"")
-        self._wake(self._arrived)
+        self._tell()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._is_lost = True
         self._lost = exc
-        self._wake(self._arrived)
+        self._tell()
         self._wake(self._writable)
 
     def pause_writing(self) -> None:
@@ -152,6 +156,13 @@ class _Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._wake(self._writable)
         self._writable = None
+
+    def _tell(self) -> None:
+        self.heard_at = asyncio.get_running_loop().time()
+        if self.listener is not None:
+            self.listener()
+        else:
+            self._wake(self._arrived)
 
     @staticmethod
     def _wake(future: "asyncio.Future[None] | None") -> None:
@@ -204,8 +215,6 @@ class _Connection(asyncio.Protocol):
             event = self.poll()
             if event is not h11.NEED_DATA:
                 return event
-            if self._is_lost:
-                raise httpx.ReadError(str(self._lost or "the connection was closed"))
             loop = asyncio.get_running_loop()
             self._arrived = arrived = loop.create_future()
             timer = None
@@ -219,11 +228,17 @@ class _Connection(asyncio.Protocol):
                     timer.cancel()
 
     def poll(self) -> Any:
-        """Return the next event at hand, or NEED_DATA. Raises: httpx.RemoteProtocolError."""
+        """Return the next event at hand, or NEED_DATA when more may come.
+
+        Raises: httpx.RemoteProtocolError, ReadError.
+        """
         try:
-            return self._http.next_event()
+            event = self._http.next_event()
         except h11.RemoteProtocolError as error:
             raise httpx.RemoteProtocolError(str(error)) from error
+        if event is h11.NEED_DATA and self._is_lost:
+            raise httpx.ReadError(str(self._lost or "the connection was closed"))
+        return event
 
     def close(self) -> None:
         """End the connection at once."""
@@ -236,7 +251,7 @@ def _time_out(arrived: "asyncio.Future[None]") -> None:
         arrived.set_exception(httpx.ReadTimeout("the server was silent for too long"))
 
 
-class _Body(httpx.AsyncByteStream):
+class DirectBody(httpx.AsyncByteStream):
     """The body of an answer as it arrives."""
 
     def __init__(
@@ -250,26 +265,81 @@ class _Body(httpx.AsyncByteStream):
         self._place = place
         self._connection: _Connection | None = connection
         self._limit_s = limit_s
+        self._early: Any = None
+        """An event that was waited for and not yet handed on."""
+
+    async def pour(self, take: Callable[[bytes], None]) -> None:
+        """Hand each piece to `take` in the moment when it arrives, until the answer ends.
+
+        Waking a task for each would cost another round of the loop. Raises: what `take` raises.
+        """
+        connection = self._connection
+        assert connection is not None
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[None] = loop.create_future()
+        timer: asyncio.TimerHandle | None = None
+
+        def listen() -> None:
+            if ended.done():
+                return
+            try:
+                piece, is_end = self._next_piece(connection)
+                if piece:
+                    take(piece)
+                if is_end and not ended.done():
+                    ended.set_result(None)
+            except Exception as error:  # noqa: BLE001 - raised where the answer is waited for
+                if not ended.done():
+                    ended.set_exception(error)
+
+        def watch(limit_s: float) -> None:
+            nonlocal timer
+            left_s = connection.heard_at + limit_s - loop.time()
+            if left_s > 0:
+                timer = loop.call_later(left_s, watch, limit_s)
+            else:
+                _time_out(ended)
+
+        connection.listener = listen
+        try:
+            listen()
+            if self._limit_s is not None:
+                watch(self._limit_s)
+            await ended
+        finally:
+            connection.listener = None
+            if timer is not None:
+                timer.cancel()
+        self._finish(connection)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         connection = self._connection
         assert connection is not None
-        event = await connection.next_event(self._limit_s)
         while True:
-            pieces: list[bytes] = []
-            while isinstance(event, h11.Data):
-                pieces.append(bytes(event.data))
-                event = connection.poll()
-            if pieces:
-                yield b"".join(pieces)
-            if isinstance(event, h11.EndOfMessage):
-                self._connection = None
-                self._transport.give_back(self._place, connection)
+            piece, is_end = self._next_piece(connection)
+            if piece:
+                yield piece
+            if is_end:
+                self._finish(connection)
                 return
-            if event is h11.NEED_DATA:
-                event = await connection.next_event(self._limit_s)
-            elif not isinstance(event, h11.Data):
-                raise httpx.RemoteProtocolError(f"unexpected {type(event).__name__}")
+            if not piece:
+                self._early = await connection.next_event(self._limit_s)
+
+    def _next_piece(self, connection: _Connection) -> tuple[bytes, bool]:
+        """Return what is there, in one piece, and whether the answer is at its end."""
+        pieces: list[bytes] = []
+        event, self._early = self._early or connection.poll(), None
+        while isinstance(event, h11.Data):
+            pieces.append(bytes(event.data))
+            event = connection.poll()
+        is_end = isinstance(event, h11.EndOfMessage)
+        if not is_end and event is not h11.NEED_DATA:
+            raise httpx.RemoteProtocolError(f"unexpected {type(event).__name__}")
+        return b"".join(pieces), is_end
+
+    def _finish(self, connection: _Connection) -> None:
+        self._connection = None
+        self._transport.give_back(self._place, connection)
 
     async def aclose(self) -> None:
         """Close the connection unless the answer was read to its end."""

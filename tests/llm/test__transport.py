@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from kova_ls.llm._transport import DirectTransport, transport_for
+from kova_ls.llm._transport import DirectBody, DirectTransport, transport_for
 
 TLS = Path(__file__).parents[1] / "data" / "tls"
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -75,6 +75,14 @@ async def read(response: httpx.Response) -> bytes:
     return b"".join([piece async for piece in response.stream])  # type: ignore[union-attr]
 
 
+async def poured(response: httpx.Response, take: Callable[[bytes], None]) -> None:
+    assert isinstance(response.stream, DirectBody)
+    try:
+        await response.stream.pour(take)
+    finally:
+        await response.aclose()
+
+
 async def test_connections_are_used_again() -> None:
     async def answer(peer: Peer) -> None:
         while True:
@@ -108,6 +116,105 @@ async def test_pieces_come_as_they_arrive_and_together_when_they_came_together()
             go.set()
         assert seen == [b"ab", b"c"]
         await transport.aclose()
+
+
+async def test_poured_pieces_come_as_they_arrive_and_the_connection_is_used_again() -> None:
+    go = asyncio.Event()
+
+    async def answer(peer: Peer) -> None:
+        await peer.take()
+        await peer.say(CHUNKED + b"1\r\na\r\n1\r\nb\r\n")
+        await go.wait()
+        await peer.say(b"1\r\nc\r\n0\r\n\r\n")
+        await peer.take()
+        await peer.say(SHORT)
+
+    seen: list[bytes] = []
+
+    def take(piece: bytes) -> None:
+        seen.append(piece)
+        go.set()
+
+    transport = DirectTransport()
+    async with serving(answer) as (url, peers):
+        response = await transport.handle_async_request(post(url, silent_s=5))
+        await poured(response, take)
+        assert seen == [b"ab", b"c"]
+        await poured(await transport.handle_async_request(post(url)), take)
+        assert seen == [b"ab", b"c", b"ok"]
+        assert len(peers) == 1
+        await transport.aclose()
+
+
+async def test_pouring_ends_with_what_the_taker_raises() -> None:
+    ended = asyncio.Event()
+
+    async def answer(peer: Peer) -> None:
+        await peer.take()
+        await peer.say(CHUNKED + b"1\r\na\r\n")
+        assert await peer.reader.read() == b""
+        ended.set()
+
+    def refuse(piece: bytes) -> None:
+        raise LookupError(piece)
+
+    async with serving(answer) as (url, _):
+        response = await DirectTransport().handle_async_request(post(url))
+        with pytest.raises(LookupError):
+            await poured(response, refuse)
+        await asyncio.wait_for(ended.wait(), 5)
+
+
+async def test_nothing_is_poured_after_a_cancel() -> None:
+    arrived = asyncio.Event()
+    seen: list[bytes] = []
+
+    async def answer(peer: Peer) -> None:
+        await peer.take()
+        await peer.say(CHUNKED + b"1\r\na\r\n")
+        await arrived.wait()
+        await peer.say(b"1\r\nb\r\n")
+
+    def take(piece: bytes) -> None:
+        seen.append(piece)
+        arrived.set()
+
+    async with serving(answer) as (url, _):
+        response = await DirectTransport().handle_async_request(post(url))
+        task = asyncio.ensure_future(poured(response, take))
+        await arrived.wait()
+        task.cancel()
+        stream = response.stream
+        assert isinstance(stream, DirectBody)
+        assert stream._connection is not None
+        stream._connection.data_received(b"1\r\nc\r\n")
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert seen == [b"a"]
+
+
+@pytest.mark.parametrize("rest", [b"", b"5\r\nhal", b"rubbish\r\n"])
+async def test_pouring_tells_of_an_answer_that_breaks_off(rest: bytes) -> None:
+    async def answer(peer: Peer) -> None:
+        await peer.take()
+        await peer.say(CHUNKED + b"2\r\nhi\r\n" + rest)
+
+    async with serving(answer) as (url, _):
+        response = await DirectTransport().handle_async_request(post(url))
+        with pytest.raises(httpx.RemoteProtocolError):
+            await poured(response, lambda _: None)
+
+
+async def test_pouring_waits_through_no_longer_silence_than_allowed() -> None:
+    async def answer(peer: Peer) -> None:
+        await peer.take()
+        await peer.say(CHUNKED + b"1\r\na\r\n")
+        await peer.reader.read()
+
+    async with serving(answer) as (url, _):
+        response = await DirectTransport().handle_async_request(post(url, silent_s=0.05))
+        with pytest.raises(httpx.ReadTimeout):
+            await poured(response, lambda _: None)
 
 
 async def test_an_idle_connection_that_the_server_closed_is_replaced() -> None:
