@@ -10,7 +10,7 @@ from kova_ls.engine.workspace import file_uri
 from kova_ls.journal import records as r
 from kova_ls.l10n import Language
 from kova_ls.protocol.event import Event
-from kova_ls.protocol.session import Cursor, SessionSnapshot
+from kova_ls.protocol.session import Cursor, SessionSnapshot, TurnEnd
 from kova_ls.vocabulary import Detail
 
 _PAGE_ITEMS = 50
@@ -49,6 +49,7 @@ def snapshot(session: Session, *, with_items: bool = True) -> SessionSnapshot:
         parent_id=state.parent_id,
         state=state.status,
         turn_id=state.turn_id,
+        ended=_end(state.ended),
         queue=state.queue,
         items=tuple(items),
         items_before=before,
@@ -57,6 +58,17 @@ def snapshot(session: Session, *, with_items: bool = True) -> SessionSnapshot:
         usage=state.usage,
         watermark=Cursor(epoch=state.epoch, seq=session.journal.seq),
         notices=granted.notices,
+    )
+
+
+def _end(ended: r.TurnCompleted | None) -> TurnEnd | None:
+    if ended is None:
+        return None
+    return TurnEnd(
+        turn_id=ended.turn_id,
+        stop_reason=ended.stop_reason,
+        error=ended.error,
+        stopped=ended.stopped,
     )
 
 

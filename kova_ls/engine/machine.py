@@ -131,6 +131,8 @@ class State:
     """Name of the editor that the running turn came from."""
     client_id: str | None = None
     """Window of that editor."""
+    ended: r.TurnCompleted | None = None
+    """How the last turn ended; absent while one runs."""
     resumed_steps: int = 0
     """Recoveries since the last completed step."""
     answers: dict[str, Reply] = field(default_factory=dict[str, Reply])
@@ -194,6 +196,7 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
                 state,
                 status=status,
                 turn_id=record.turn_id,
+                ended=None,
                 step_number=0,
                 resumed_steps=0,
                 input=record.input,
@@ -218,6 +221,7 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
                 state,
                 status=status,
                 turn_id=None,
+                ended=record,
                 step_number=0,
                 resumed_steps=0,
                 usage=record.usage,

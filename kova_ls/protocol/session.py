@@ -5,8 +5,8 @@ from pydantic import Field
 from kova_ls.journal.records import QueuedPrompt, RootEntry
 from kova_ls.protocol._base import WireModel
 from kova_ls.protocol.event import Event
-from kova_ls.values import Approval, Item, QuestionRequest, Usage
-from kova_ls.vocabulary import ApprovalLevel, Detail, Mode, SessionState
+from kova_ls.values import Approval, Failure, Item, QuestionRequest, Usage
+from kova_ls.vocabulary import ApprovalLevel, Detail, Mode, SessionState, StopReason
 
 
 class Cursor(WireModel):
@@ -95,6 +95,19 @@ class SessionListResult(WireModel):
     """Absent on the last page."""
 
 
+class TurnEnd(WireModel):
+    """How a turn ended."""
+
+    turn_id: str
+    """Which turn."""
+    stop_reason: StopReason
+    """Why."""
+    error: Failure | None = None
+    """When it failed."""
+    stopped: tuple[str, ...] = ()
+    """What was stopped, in words."""
+
+
 class SessionSnapshot(WireModel):
     """A session as it stands at the watermark."""
 
@@ -118,6 +131,8 @@ class SessionSnapshot(WireModel):
     """What it is doing."""
     turn_id: str | None = None
     """The running turn."""
+    ended: TurnEnd | None = None
+    """How the last turn ended; absent while one runs and before the first."""
     queue: tuple[QueuedPrompt, ...] = ()
     """Prompts that wait."""
     items: tuple[Item, ...]

@@ -129,3 +129,18 @@ async def test_the_snapshot_holds_what_is_open(tmp_path):
     )
     assert snapshot["items"][-1]["status"] == "waiting"
     await stage.close()
+
+
+async def test_the_snapshot_says_how_the_last_turn_ended(tmp_path):
+    stage, session, wire = await session_of(tmp_path, [say("Done.")])
+    ended = (await wire.result("kova/session/attach", {"sessionId": session.id}))["snapshot"]
+    turn_id = session.state.prompts.popitem()[1]
+    assert ended["ended"] == {"turnId": turn_id, "stopReason": "done", "stopped": []}
+    stage.prompt(session, "Again.")
+    running = (await wire.result("kova/session/attach", {"sessionId": session.id}))["snapshot"]
+    assert "ended" not in running
+    await stage.idle(session)
+    failed = (await wire.result("kova/session/attach", {"sessionId": session.id}))["snapshot"]
+    assert failed["ended"]["stopReason"] == "failed"
+    assert failed["ended"]["error"]["message"]
+    await stage.close()

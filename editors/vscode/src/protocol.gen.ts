@@ -6,7 +6,7 @@
 export const PROTOCOL_VERSION = 1;
 
 /** Compare with `schemaHash` of the handshake: equal hashes mean equal schemas. */
-export const SCHEMA_HASH = "b610cf85b08a1bfd";
+export const SCHEMA_HASH = "66172dd7f30ec98d";
 
 /** One proposed item, to be written into the file of this machine. */
 export interface AcceptParams {
@@ -1414,6 +1414,8 @@ export interface SessionSnapshot {
   state: SessionState;
   /** The running turn. */
   turnId?: string;
+  /** How the last turn ended; absent while one runs and before the first. */
+  ended?: TurnEnd;
   /** Prompts that wait. */
   queue?: QueuedPrompt[];
   /** The last page of the transcript, oldest first. */
@@ -1607,6 +1609,18 @@ export interface TurnCompletedPayload {
   /** When it failed. */
   error?: Failure;
   /** What an interrupt stopped. */
+  stopped?: string[];
+}
+
+/** How a turn ended. */
+export interface TurnEnd {
+  /** Which turn. */
+  turnId: string;
+  /** Why. */
+  stopReason: StopReason;
+  /** When it failed. */
+  error?: Failure;
+  /** What was stopped, in words. */
   stopped?: string[];
 }
 

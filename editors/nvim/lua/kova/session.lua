@@ -198,6 +198,9 @@ local function adopt(snapshot)
   M.opening = false
   M.sink.reset(snapshot)
   cards().reconcile(snapshot.approvals or {}, snapshot.questions or {})
+  if snapshot.ended then
+    M.sink.turn_completed(snapshot.ended)
+  end
   for _, notice in ipairs(snapshot.notices or {}) do
     M.sink.item({ kind = "notice", itemId = "notice:" .. notice, level = "warning", text = notice })
   end

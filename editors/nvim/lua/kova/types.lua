@@ -830,6 +830,7 @@
 ---@field parentId? string Session that started this one.
 ---@field state kova.SessionState What it is doing.
 ---@field turnId? string The running turn.
+---@field ended? kova.TurnEnd How the last turn ended; absent while one runs and before the first.
 ---@field queue? kova.QueuedPrompt[] Prompts that wait.
 ---@field items kova.Item[] The last page of the transcript, oldest first.
 ---@field itemsBefore? integer `before` for `kova/session/read` when there are older items.
@@ -941,6 +942,13 @@
 ---@field error? kova.Failure When it failed.
 ---@field stopped? string[] What an interrupt stopped.
 
+---How a turn ended.
+---@class (exact) kova.TurnEnd
+---@field turnId string Which turn.
+---@field stopReason kova.StopReason Why.
+---@field error? kova.Failure When it failed.
+---@field stopped? string[] What was stopped, in words.
+
 ---Stop the running turn.
 ---@class (exact) kova.TurnInterruptParams
 ---@field sessionId string Opaque id.
@@ -1018,7 +1026,7 @@ local M = {}
 M.version = 1
 
 ---Digest of openrpc.json, for `schemaHash`.
-M.schema_hash = "b610cf85b08a1bfd"
+M.schema_hash = "66172dd7f30ec98d"
 
 ---Method names.
 M.methods = {

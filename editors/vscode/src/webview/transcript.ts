@@ -4,7 +4,7 @@
  * Invariant: the page is touched once per frame; an item that is complete is not drawn again.
  * Of a long conversation the newest entries are there at once, the others follow in small portions.
  */
-import type { DeltaPayload, Event, Item, ItemUpdatedPayload, SessionSnapshot, TurnCompletedPayload, TurnStartedPayload } from "../protocol.gen";
+import type { DeltaPayload, Event, Item, ItemUpdatedPayload, SessionSnapshot, TurnCompletedPayload, TurnEnd, TurnStartedPayload } from "../protocol.gen";
 import { button, engine, h, messageOf, t } from "./dom";
 import { viewOf } from "./items";
 import type { Complain, ItemView } from "./items";
@@ -77,6 +77,9 @@ export class Transcript {
       fragment.append(h("div", { class: "item notice warning" }, notice));
     }
     this.end.before(fragment);
+    if (snapshot?.ended) {
+      this.endTurn(snapshot.ended);
+    }
     this.toEnd();
     this.drawOlder();
   }
@@ -213,7 +216,7 @@ export class Transcript {
     return view;
   }
 
-  private endTurn({ stopReason, error, stopped }: TurnCompletedPayload): void {
+  private endTurn({ stopReason, error, stopped }: TurnEnd | TurnCompletedPayload): void {
     const input = this.lastInput;
     if (stopReason === "failed") {
       const again = input?.length ? button(t("sendAgain"), () => this.sendAgain(input)) : undefined;
