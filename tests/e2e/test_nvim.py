@@ -114,7 +114,7 @@ async def test_a_change_is_asked_for_approved_and_made(house: House) -> None:
     async with house.open(width=100, height=24) as nvim:
         await start(nvim, "set x to 2 in @main.py", level="ask")
         await nvim.wait("+x = 2")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         assert (house.workspace / "main.py").read_text() == "print('hi')\nx = 1\n"
         await nvim.input("o")
         await nvim.wait("Now `x` is 2.")
@@ -154,7 +154,7 @@ async def test_the_card_shows_the_diff_and_the_reasons(house: House) -> None:
     async with house.open(width=100, height=24) as nvim:
         await start(nvim, "set x to 2", level="ask")
         await nvim.wait("+x = 2")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         lines = [line.removeprefix("~ ") for line in nvim.grid.lines]
         top = next(n for n, line in enumerate(lines) if line.startswith("╭"))
         why = next(n for n, line in enumerate(lines) if "Why it asks" in line)
@@ -183,7 +183,7 @@ async def test_a_command_is_remembered(house: House) -> None:
         await start(nvim, "make a folder")
         await nvim.wait("It is made of 2 commands")
         await nvim.wait("Remember would write to .kova/permissions.local.json")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("r")
         await nvim.wait("Made.")
         assert (house.workspace / "made").is_dir()
@@ -202,7 +202,7 @@ async def test_typing_is_not_disturbed_by_a_card(house: House) -> None:
         assert nvim.grid.mode == "insert"
         assert (house.workspace / "main.py").read_text() == "print('hi')\nx = 1\n"
         await nvim.input("<C-g>")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("o")
         await nvim.wait("Now it is.")
         assert (house.workspace / "main.py").read_text() == "print('hi')\nx = 2\n"
@@ -231,7 +231,7 @@ async def test_a_question_is_answered(house: House) -> None:
     async with house.open() as nvim:
         await start(nvim, "offer me something")
         await nvim.wait("Which drink?")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("2")
         await nvim.wait("Enjoy.")
 
@@ -258,7 +258,7 @@ async def test_a_turn_outlives_neovim_and_its_card_comes_back(house: House) -> N
         await nvim.wait("❯ set x to 2")
         await nvim.wait("<C-g> answers")
         await nvim.input("<C-g>")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("o")
         await nvim.wait("Now it is.")
         assert (house.workspace / "main.py").read_text() == "print('hi')\nx = 2\n"
@@ -279,7 +279,7 @@ async def test_the_engine_s_death_loses_nothing(house: House) -> None:
         await nvim.wait("reconnecting", absent=True)
         await nvim.wait("+x = 2")
         await nvim.wait_lua(
-            "require('kova.client').state == 'ready' and require('kova.cards').is_armed()"
+            "require('kova.client').state == 'ready' and require('kova.card_window').is_armed()"
         )
         await nvim.input("o")
         await nvim.wait("Now it is.")

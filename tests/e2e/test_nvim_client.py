@@ -271,7 +271,7 @@ async def test_a_card_does_not_take_the_keys_of_someone_who_types(
         assert engine.count("kova/approval/respond") == 0
         await nvim.input("<C-g>")
         await nvim.wait_lua(
-            "require('kova.cards').is_armed() and vim.api.nvim_get_mode().mode == 'n'"
+            "require('kova.card_window').is_armed() and vim.api.nvim_get_mode().mode == 'n'"
         )
         await nvim.input("o")
         answer = await engine.wait_for("kova/approval/respond")
@@ -296,7 +296,7 @@ async def test_a_card_takes_no_key_before_its_time(tmp_path: Path, workspace: Pa
         await nvim.input(":echo 'typed'<CR>")
         await nvim.wait("typed")
         assert engine.count("kova/approval/respond") == 0
-        assert not await nvim.lua("return require('kova.cards').is_armed()")
+        assert not await nvim.lua("return require('kova.card_window').is_armed()")
 
 
 async def test_a_word_is_no_answer_by_its_second_letter(tmp_path: Path, workspace: Path) -> None:
@@ -305,12 +305,12 @@ async def test_a_word_is_no_answer_by_its_second_letter(tmp_path: Path, workspac
         await nvim.input("<Esc>")
         engine.approve("p1", **ONE_CARD)
         await nvim.wait("o allow once")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("no")
         await nvim.input(":echo 'typed'<CR>")
         await nvim.wait("typed")
         assert engine.count("kova/approval/respond") == 0
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("o")
         assert (await engine.wait_for("kova/approval/respond"))["decision"] == "once"
 
@@ -333,8 +333,8 @@ async def test_a_card_is_armed_after_its_pause(tmp_path: Path, workspace: Path) 
         await nvim.input("<Esc>")
         engine.approve("p1", **ONE_CARD)
         await nvim.wait("o allow once")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
-        waited = await nvim.lua("return require('kova.cards').armed_after")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
+        waited = await nvim.lua("return require('kova.card_window').armed_after")
         assert waited >= 300
         await nvim.input("d")
         assert (await engine.wait_for("kova/approval/respond"))["decision"] == "deny"
@@ -409,7 +409,7 @@ async def test_yes_waits_until_the_hidden_lines_were_opened(
         change |= {"hiddenLines": 240, "outputRef": "o1"}
         engine.approve("p1", title="Edit main.py", subject={"type": "edit", "files": [change]})
         await nvim.wait("240 more lines are not shown here: e opens them")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("o")
         await nvim.wait("first open what is hidden")
         assert engine.count("kova/approval/respond") == 0
@@ -441,7 +441,7 @@ async def test_yes_waits_until_the_whole_command_was_opened(
         }
         engine.approve("p1", title="$ echo shown", subject=subject)
         await nvim.wait("18 more characters are not shown here: e opens them")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("o")
         await nvim.wait("first open what is hidden")
         assert engine.count("kova/approval/respond") == 0
@@ -475,7 +475,7 @@ async def test_a_plan_card_offers_its_own_answers(tmp_path: Path, workspace: Pat
         engine.approve("p1", kind="plan", title="The plan", subject=subject, decisions=decisions)
         await nvim.wait("○ 2  Safe")
         await nvim.wait("v revise…")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("2")
         await nvim.wait("◉ 2  Safe")
         await nvim.input("v")
@@ -497,7 +497,7 @@ async def test_a_refused_answer_leaves_the_card(tmp_path: Path, workspace: Path)
         await begin(nvim, engine)
         await nvim.input("<Esc>")
         engine.approve("p1", **ONE_CARD)
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("f")
         await nvim.wait("Why not?")
         await nvim.input("no<CR>")
@@ -517,16 +517,16 @@ async def test_questions_are_answered_page_by_page(tmp_path: Path, workspace: Pa
         request |= {"questions": [first, second, third]}
         engine.event("question.requested", {"request": request})
         await nvim.wait("Which one?")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("j<CR>")
         await nvim.wait("question 2 of 3")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("1")
         await nvim.input("2")
         await nvim.wait("[x] 2  Y")
         await nvim.input("<CR>")
         await nvim.wait("Anything else?")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("i")
         await nvim.wait("Your answer:")
         await nvim.input("be kind<CR>")
@@ -680,7 +680,7 @@ async def test_a_folder_is_asked_about_once_and_untrusted_until_answered(
         first = await engine.wait_for("initialize")
         assert first["initializationOptions"]["kova"]["trusted"] is False
         await nvim.input("<C-g>")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("t")
         second = await engine.wait_for("initialize", 2)
         assert second["initializationOptions"]["kova"]["trusted"] is True

@@ -24,7 +24,7 @@ async def test_a_model_over_http_writes_a_file_after_a_yes(
         await start(nvim, "Create a file a.txt containing the word yes", level="ask")
         await nvim.wait("new file  a.txt", timeout=60)
         await nvim.wait("+yes")
-        await nvim.wait_lua("require('kova.cards').is_armed()")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         assert not (house.workspace / "a.txt").exists()
         await nvim.input("o")
         await nvim.wait("✓ idle", timeout=60)

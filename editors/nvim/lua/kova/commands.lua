@@ -23,7 +23,7 @@ local function decide(decision, help)
     choices = { "hunk", "file", "turn", "all" },
     run = function(argument, command)
       local ranged = command.range > 0
-      require("kova.review").decide(decision, argument, {
+      require("kova.review_decide").decide(decision, argument, {
         first = ranged and command.line1 or nil,
         last = ranged and command.line2 or nil,
         bang = command.bang,
@@ -130,7 +130,7 @@ M.commands = {
   fix = {
     help = "fix the diagnostics on this line",
     run = function(argument, command)
-      require("kova.fix").fix(argument, command.range > 0 and command.line1 or nil, command.line2)
+      require("kova.diagnostics").fix(argument, command.range > 0 and command.line1 or nil, command.line2)
     end,
   },
   permissions = { help = "list the permissions", run = kova("permissions") },

@@ -69,9 +69,10 @@ local function mtime_of(buf)
   return stat and ("%d.%d.%d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size) or "none"
 end
 
+--- The version as text sync counts it.
 ---@param buf integer
 ---@return integer
-local function version_of(buf)
+function M.version_of(buf)
   return vim.lsp.util.buf_versions[buf] or vim.api.nvim_buf_get_changedtick(buf)
 end
 
@@ -96,7 +97,7 @@ local function state(_, params)
     local bo = vim.bo[buf]
     table.insert(documents, {
       uri = uri,
-      version = version_of(buf),
+      version = M.version_of(buf),
       dirty = bo.modified,
       encoding = bo.fileencoding ~= "" and bo.fileencoding or "utf-8",
       eol = EOLS[bo.fileformat] or "\n",
@@ -142,7 +143,7 @@ end
 local function tell_dirty(buf)
   local now = client()
   if now and vim.lsp.buf_is_attached(buf, client_id) then
-    local params = { uri = vim.uri_from_bufnr(buf), version = version_of(buf), dirty = vim.bo[buf].modified }
+    local params = { uri = vim.uri_from_bufnr(buf), version = M.version_of(buf), dirty = vim.bo[buf].modified }
     if vim.fn.has("nvim-0.11") == 1 then
       now:notify("kova/editor/documentChanged", params)
     else
@@ -179,7 +180,7 @@ local function apply_edit(err, params, context)
     applied = reason == nil,
     failureReason = reason,
     kova = {
-      version = buf and version_of(buf) or 0,
+      version = buf and M.version_of(buf) or 0,
       textHash = buf and hash_of(buf) or "",
       reason = reason,
     },
@@ -222,79 +223,31 @@ local function reload(_, params)
   return { reloaded = reloaded, dirty = dirty }
 end
 
----@param buf integer
----@return table[]
-function M.diagnostics_of(buf)
-  local found = {}
-  local function position(lnum, col)
-    local line = vim.api.nvim_buf_get_lines(buf, lnum, lnum + 1, false)[1] or ""
-    return { line = lnum, character = text.utf16(line, col) }
-  end
-  local all = vim.diagnostic.get(buf)
-  table.sort(all, function(a, b)
-    return a.lnum < b.lnum or (a.lnum == b.lnum and a.col < b.col)
-  end)
-  for _, diagnostic in ipairs(all) do
-    table.insert(found, {
-      range = {
-        start = position(diagnostic.lnum, diagnostic.col),
-        ["end"] = position(diagnostic.end_lnum or diagnostic.lnum, diagnostic.end_col or diagnostic.col),
-      },
-      severity = diagnostic.severity,
-      message = diagnostic.message,
-      source = diagnostic.source,
-      code = diagnostic.code and tostring(diagnostic.code) or nil,
-    })
-  end
-  return found
-end
-
---- Wait until no diagnostics came for a while. Runs in the coroutine of the request.
----@param settle_ms integer
----@return boolean settled
-local function settle(settle_ms)
-  local routine = coroutine.running()
-  if not routine or settle_ms <= 0 then
-    return true
-  end
-  local timer = assert(vim.uv.new_timer())
-  local last, began = vim.uv.now(), vim.uv.now()
-  local watch = vim.api.nvim_create_autocmd("DiagnosticChanged", {
-    callback = function()
-      last = vim.uv.now()
-    end,
-  })
-  local settled
-  timer:start(settle_ms, math.max(math.floor(settle_ms / 5), 10), vim.schedule_wrap(function()
-    local now = vim.uv.now()
-    if settled ~= nil or (now - last < settle_ms and now - began < 5 * settle_ms) then
-      return
+--- Buffers of files that a call has changed are read again when nothing is unsaved in them.
+function M.reread_after(item)
+  local touched = {}
+  for _, block in ipairs(item.display or {}) do
+    if block.type == "diff" then
+      local ok, path = pcall(vim.uri_to_fname, block.uri)
+      if ok then
+        touched[path] = true
+      end
+    elseif block.type == "command" then
+      touched.all = true
     end
-    settled = now - last >= settle_ms
-    timer:stop()
-    timer:close()
-    vim.api.nvim_del_autocmd(watch)
-    coroutine.resume(routine)
-  end))
-  coroutine.yield()
-  return settled
-end
-
-local function diagnostics(_, params)
-  local settled = settle(params.settleMs or 1000)
-  local asked = #(params.uris or {}) > 0
-  local found = {}
-  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-    local uri = vim.uri_from_bufnr(buf)
-    local wanted = asked and vim.tbl_contains(params.uris, uri)
-    if wanted or (not asked and client_id and vim.lsp.buf_is_attached(buf, client_id)) then
-      local list = M.diagnostics_of(buf)
-      if wanted or #list > 0 then
-        table.insert(found, { uri = uri, version = version_of(buf), diagnostics = list })
+  end
+  if not next(touched) then
+    return
+  end
+  for _, b in ipairs(vim.api.nvim_list_bufs()) do
+    local bo = vim.bo[b]
+    if vim.api.nvim_buf_is_loaded(b) and bo.buftype == "" and not bo.modified then
+      local name = vim.api.nvim_buf_get_name(b)
+      if name ~= "" and (touched.all or touched[name]) and vim.uv.fs_stat(name) then
+        M.reload(b)
       end
     end
   end
-  return { documents = found, settled = settled }
 end
 
 --- Handlers of what the engine asks about documents.
@@ -305,7 +258,9 @@ function M.handlers()
     ["kova/editor/state"] = state,
     ["kova/editor/save"] = save,
     ["kova/editor/reload"] = reload,
-    ["kova/editor/diagnostics"] = diagnostics,
+    ["kova/editor/diagnostics"] = function(_, params)
+      return require("kova.diagnostics").answer(params, client_id)
+    end,
   }
 end
 
@@ -346,8 +301,10 @@ function M.follow(id, workspace)
       attach(args.buf)
     end,
   })
-  vim.api.nvim_create_autocmd("BufModifiedSet", {
+  local has_event = vim.fn.exists("##BufModifiedSet") == 1 -- later versions have an option's event
+  vim.api.nvim_create_autocmd(has_event and "BufModifiedSet" or "OptionSet", {
     group = group,
+    pattern = has_event and "*" or "modified",
     callback = function(args)
       tell_dirty(args.buf)
     end,

@@ -2,6 +2,7 @@
 --- Invariant: events are applied in the order of `seq`, each once; a gap means attach again.
 --- Invariant: cards go when the engine says so, never when a key is pressed.
 local client = require("kova.client")
+local events = require("kova.session_events")
 local text = require("kova.text")
 
 local M = {}
@@ -59,81 +60,6 @@ local function cards()
   return require("kova.cards")
 end
 
----@param s kova.SessionView
----@param settings table
-local function take_settings(s, settings)
-  s.mode = settings.mode or s.mode
-  s.level = settings.level or s.level
-  s.model = settings.model or s.model
-end
-
---- The whole takes the place of what was known: a cost that has become unknown goes.
-local function take_usage(s, usage)
-  if type(usage) == "table" then
-    s.usage = usage
-  end
-end
-
-local apply = {} ---@type table<string, fun(s: kova.SessionView, p: table, event: table)>
-
-apply["session.configured"] = function(s, p)
-  take_settings(s, p)
-end
-apply["session.renamed"] = function(s, p)
-  s.title = p.title
-end
-apply["queue.updated"] = function(s, p)
-  s.queue = p.queue or {}
-end
-apply["turn.started"] = function(s, _, event)
-  s.state, s.turn_id, s.step = "running", event.turnId, nil
-end
-apply["turn.suspended"] = function(s)
-  s.state = "waiting"
-end
-apply["turn.resumed"] = function(s)
-  s.state = "running"
-end
-apply["turn.completed"] = function(s, p)
-  s.state, s.turn_id, s.step = "idle", nil, nil
-  take_usage(s, p.usage)
-  M.sink.turn_completed(p)
-end
-apply["step.started"] = function(s, p)
-  s.step = p.number
-end
-apply["model.replied"] = function(s, p)
-  take_usage(s, p.total)
-end
-apply["item.started"] = function(_, p, event)
-  M.sink.item(p.item, event.at)
-end
-apply["item.completed"] = function(_, p, event)
-  M.sink.item(p.item, event.at)
-end
-apply["item.updated"] = function(_, p, event)
-  M.sink.status(event.itemId or p.itemId, p.status)
-end
-apply["item.delta"] = function(_, p, event)
-  M.sink.delta(event.itemId, p)
-end
-apply["approval.requested"] = function(_, p)
-  cards().add_approval(p.approval)
-end
-apply["approval.resolved"] = function(_, p)
-  cards().resolved(p.approvalId, p.decision, p.resolvedBy)
-end
-apply["question.requested"] = function(_, p)
-  cards().add_question(p.request)
-end
-apply["question.resolved"] = function(_, p)
-  cards().resolved(p.questionId, p.outcome, p.resolvedBy)
-end
-
-apply["changes.updated"] = function()
-  require("kova.review").refresh_soon()
-end
-
 local SILENT = { ["item.delta"] = true, ["item.updated"] = true }
 
 --- Apply one event, in order and once.
@@ -149,7 +75,7 @@ local function take(s, event)
     end
     s.seq = event.seq
   end
-  local handle = apply[event.type]
+  local handle = events.apply[event.type]
   if handle then
     handle(s, event.payload or {}, event)
     if not SILENT[event.type] then
@@ -264,7 +190,7 @@ function M.resync()
       s.held = nil
       return M.resync()
     end
-    take_settings(s, snapshot)
+    events.take_settings(s, snapshot)
     s.title, s.queue, s.usage = snapshot.title, snapshot.queue or {}, snapshot.usage or s.usage
     s.state, s.turn_id = snapshot.state, snapshot.turnId
     if result.watermark then
@@ -376,7 +302,7 @@ function M.configure(settings)
     if problem then
       return text.say("Kova: " .. problem, vim.log.levels.ERROR)
     end
-    take_settings(s, result)
+    events.take_settings(s, result)
     changed()
   end)
 end
@@ -398,7 +324,7 @@ function M.cycle_level()
     if problem then
       return text.say("Kova: " .. problem, vim.log.levels.ERROR)
     end
-    take_settings(s, result)
+    events.take_settings(s, result)
     changed()
   end)
 end
