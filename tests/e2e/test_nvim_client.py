@@ -1,20 +1,16 @@
 """The Neovim client against a server that the test plays: what no real engine sends on purpose."""
 
-import hashlib
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.fake_engine import EPOCH, FakeEngine, Refusal, open_fake_engine
+from tests.support.fake_engine import EPOCH, FakeEngine, Refusal
 from tests.support.nvim import Nvim, open_nvim
+from tests.support.nvim_client import EMPTY, begin, call, editor, reply, sha, transcript, user
 
 pytestmark = pytest.mark.e2e
-
-EMPTY = "ask something"
 
 
 @pytest.fixture
@@ -23,67 +19,6 @@ def workspace(tmp_path: Path) -> Path:
     (folder / ".git").mkdir(parents=True)
     (folder / "main.py").write_text("print('hi')\nx = 1\n")
     return folder
-
-
-@asynccontextmanager
-async def editor(
-    tmp_path: Path,
-    workspace: Path,
-    *,
-    settings: str = "",
-    trusted: bool | None = True,
-    **options: Any,
-) -> AsyncIterator[tuple[Nvim, FakeEngine]]:
-    socket = tmp_path / "s"
-    home = tmp_path / "h"
-    if trusted is not None:
-        store = home / "state" / "nvim" / "kova" / "trust.json"
-        store.parent.mkdir(parents=True)
-        store.write_text(json.dumps({"folders": {str(workspace.resolve()): trusted}}))
-    setup = f"{{ cmd = vim.lsp.rpc.connect({str(socket)!r}), {settings} }}"
-    async with (
-        open_fake_engine(socket) as engine,
-        open_nvim(home, cwd=workspace, setup=setup, files=("main.py",), **options) as nvim,
-    ):
-        yield nvim, engine
-
-
-async def begin(nvim: Nvim, engine: FakeEngine, prompt: str = "hello") -> None:
-    """Open the conversation and send a first prompt."""
-    await nvim.command("Kova")
-    await nvim.wait(EMPTY)
-    await nvim.input(f"{prompt}<C-s>")
-    await engine.wait_for("kova/turn/start")
-    engine.event("turn.started", turnId="t1")
-    engine.item(user("u1", prompt))
-    await nvim.wait(f"❯ {prompt}")
-    await nvim.wait("queues")
-
-
-def user(item_id: str, text: str) -> dict[str, Any]:
-    return {"kind": "userMessage", "itemId": item_id, "input": [{"type": "text", "text": text}]}
-
-
-def reply(item_id: str, text: str = "", status: str = "running") -> dict[str, Any]:
-    return {"kind": "reply", "itemId": item_id, "status": status, "text": text}
-
-
-def call(item_id: str, title: str, status: str, **more: Any) -> dict[str, Any]:
-    return {
-        "kind": "toolCall",
-        "itemId": item_id,
-        "callId": item_id,
-        "tool": "bash",
-        "args": {},
-        "title": title,
-        "verdict": {"decision": "allow"},
-        "status": status,
-    } | more
-
-
-async def transcript(nvim: Nvim) -> list[str]:
-    code = "return vim.api.nvim_buf_get_lines(require('kova.transcript').buffer(), 0, -1, false)"
-    return await nvim.lua(code)
 
 
 # -- transcript -------------------------------------------------------------------------------
@@ -415,6 +350,7 @@ async def test_yes_waits_until_the_hidden_lines_were_opened(
         assert engine.count("kova/approval/respond") == 0
         await nvim.input("e")
         await nvim.wait("+hidden truth")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("o")
         assert (await engine.wait_for("kova/approval/respond"))["decision"] == "once"
 
@@ -447,6 +383,7 @@ async def test_yes_waits_until_the_whole_command_was_opened(
         assert engine.count("kova/approval/respond") == 0
         await nvim.input("e")
         await nvim.wait("rm -r everything")
+        await nvim.wait_lua("require('kova.card_window').is_armed()")
         await nvim.input("o")
         assert (await engine.wait_for("kova/approval/respond"))["decision"] == "once"
 
@@ -733,10 +670,6 @@ async def test_a_missing_server_is_a_designed_state(tmp_path: Path, workspace: P
         await nvim.wait("words")
 
 
-def sha(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def insertion(uri: str, line: int, new_text: str, of: str) -> dict[str, Any]:
     place = {"line": line, "character": 0}
     edits = [{"range": {"start": place, "end": place}, "newText": new_text}]
@@ -946,28 +879,3 @@ async def test_health_is_reported(tmp_path: Path, workspace: Path) -> None:
         await nvim.command("checkhealth kova")
         await nvim.wait("connected, protocol 1, workspace")
         await nvim.wait("conversation: model demo, mode agent, level workspace-write")
-
-
-async def test_the_help_file_has_every_tag(tmp_path: Path, workspace: Path) -> None:
-    async with editor(tmp_path, workspace) as (nvim, _):
-        help_text = (await nvim.lua("return vim.api.nvim_get_runtime_file('doc/kova.txt', false)"))[
-            0
-        ]
-        text = Path(help_text).read_text()
-        commands = await nvim.lua("return vim.tbl_keys(require('kova.commands').commands)")
-        assert [c for c in commands if f"*:Kova-{c}*" not in text] == []
-        settings = await nvim.lua("return vim.tbl_keys(require('kova.config').defaults)")
-        assert [s for s in settings if f"*kova-setting-{s}*" not in text] == []
-        plugs = await nvim.lua(
-            """
-            local names = {}
-            for _, mode in ipairs({ 'n', 'x' }) do
-              for _, map in ipairs(vim.api.nvim_get_keymap(mode)) do
-                table.insert(names, map.lhs:match('^<Plug>%(kova%-.*%)$'))
-              end
-            end
-            return names
-            """
-        )
-        assert len(plugs) >= 14
-        assert [p for p in plugs if f"*{p}*" not in text] == []

@@ -55,3 +55,31 @@ plug("fix", "n", call("fix"), "fix the diagnostics on this line")
 plug("permissions", "n", call("permissions"), "list the permissions")
 plug("detach", "n", call("drop_attachments"), "remove what is attached to the prompt")
 plug("selection", "x", ":Kova<CR>", "attach the selection to the prompt")
+plug("close", "n", call("close"), "close the conversation's windows")
+plug("trust", "n", call("trust"), "trust this folder")
+plug("untrust", "n", call("untrust"), "trust this folder no longer")
+plug("reconnect", "n", call("reconnect"), "connect to the engine anew")
+
+for name, desc in pairs({
+  ask = "ask something at once",
+  mode = "choose the mode",
+  ["level!"] = "choose the approval level",
+  resume = "go on with the latest conversation",
+  rename = "give the conversation a title",
+  archive = "take the conversation out of the list",
+  delete = "delete the conversation",
+  attach = "attach this file to the prompt",
+  diagnostics = "attach the diagnostics of this buffer to the prompt",
+  yank = "copy the last code block, or the one under the cursor",
+  insert = "put that code block below the cursor",
+  ["keep file"] = "keep all changes of this file",
+  ["keep turn"] = "keep all changes of the last turn",
+  ["keep all"] = "keep all changes",
+  ["revert file"] = "put back what was before all changes of this file",
+  ["revert turn"] = "put back what was before the last turn",
+  ["revert all"] = "put back all changes, when confirmed",
+}) do
+  local bang = name:sub(-1) == "!" and "!" or ""
+  local words = (name:gsub("!$", ""))
+  plug((words:gsub(" ", "-")), "n", ("<Cmd>Kova%s %s<CR>"):format(bang, words), desc)
+end

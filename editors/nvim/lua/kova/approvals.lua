@@ -116,7 +116,7 @@ function subjects.command(page, s, card)
     for i, segment in ipairs(segments) do
       local head = ("%d  "):format(i)
       for n, line in ipairs(text.lines(segment.text or "", true)) do
-        page:mark((n == 1 and head or (" "):rep(#head - 2) .. "⏎ ") .. line, #head, 10000, "KovaCommand")
+        page:mark((n == 1 and head or (" "):rep(#head - 2) .. "⏎ ") .. line, #head, math.huge, "KovaCommand")
       end
       if segment.rule then
         page:add("   ✓ rule: " .. text.line(segment.rule), "KovaOk")
@@ -305,7 +305,10 @@ function M.keys(card, answer, refresh)
       key = "e",
       label = "open what is hidden",
       run = function()
-        open_hidden(card, refresh)
+        open_hidden(card, function()
+          refresh()
+          require("kova.card_window").disarm() -- what is now shown has not been looked at yet
+        end)
       end,
     })
   end

@@ -146,11 +146,14 @@ local function map_keys(card, keys)
   end
 end
 
+local drawn ---@type kova.CardPage? what the buffer holds
+
 local function buffer()
   if buf and vim.api.nvim_buf_is_valid(buf) then
     return buf
   end
   buf = vim.api.nvim_create_buf(false, true)
+  drawn = nil
   vim.api.nvim_buf_set_name(buf, "kova://card")
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].filetype = "kova-card"
@@ -166,6 +169,38 @@ local function head_of(room)
   return " " .. text.line(owner.title() or "", math.max(room - vim.fn.strdisplaywidth(head_end) - 1, 6)) .. head_end
 end
 
+--- What a card shows, made anew only when something of it changed: it may be megabytes.
+---@param card kova.Card
+---@param module table
+---@param width integer
+---@return kova.CardPage
+local function page_of(card, module, width)
+  if not card.page or card.page_width ~= width then
+    local page = module.render(card)
+    card.page, card.page_width = card.kind == "approval" and layout.wrap(page, width) or page, width
+  end
+  return card.page
+end
+
+---@param b integer
+---@param page kova.CardPage
+local function draw(b, page)
+  if drawn == page then
+    return
+  end
+  drawn = page
+  vim.bo[b].modifiable = true
+  vim.api.nvim_buf_set_lines(b, 0, -1, false, page.lines)
+  vim.bo[b].modifiable = false
+  vim.api.nvim_buf_clear_namespace(b, ns, 0, -1)
+  for _, mark in ipairs(page.marks) do
+    pcall(vim.api.nvim_buf_set_extmark, b, ns, mark.line, mark.col or 0, {
+      end_col = math.min(mark.end_col or 0, #(page.lines[mark.line + 1] or "")),
+      hl_group = mark.hl,
+    })
+  end
+end
+
 --- Draw the first card; open, resize or close the float as needed.
 ---@param focus boolean? go into it
 function M.show(focus)
@@ -178,25 +213,18 @@ function M.show(focus)
   local focused = focus or M.is_focused()
   local b = buffer()
   local module = owner.view(card)
-  local page = module.render(card)
-  local keys = module.keys(card, owner.answer(card), function()
-    M.show()
+  local place, page = layout.place(focused, function(width)
+    return page_of(card, module, width)
   end)
-  local place = layout.place(focused, page.lines)
-  if not place then
+  if not place or not page then
     M.close()
     return owner.changed()
   end
-  vim.bo[b].modifiable = true
-  vim.api.nvim_buf_set_lines(b, 0, -1, false, page.lines)
-  vim.bo[b].modifiable = false
-  vim.api.nvim_buf_clear_namespace(b, ns, 0, -1)
-  for _, mark in ipairs(page.marks) do
-    pcall(vim.api.nvim_buf_set_extmark, b, ns, mark.line, mark.col or 0, {
-      end_col = math.min(mark.end_col or 0, #(page.lines[mark.line + 1] or "")),
-      hl_group = mark.hl,
-    })
-  end
+  local keys = module.keys(card, owner.answer(card), function()
+    card.page = nil
+    M.show()
+  end)
+  draw(b, page)
   local more = owner.count() > 1 and (" (1 of %d)"):format(owner.count()) or ""
   head_end = more .. " "
   local title = head_of(place.width - 2)

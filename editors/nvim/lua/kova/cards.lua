@@ -23,6 +23,8 @@ local M = {}
 ---@field option string?
 ---@field hidden table[]?
 ---@field opened table<integer, string>?
+---@field page kova.CardPage? what it shows
+---@field page_width integer? for so many columns
 ---@field sent boolean? an answer is on its way
 
 local queue = {} ---@type kova.Card[]

@@ -47,9 +47,25 @@ function M.is_kova_window(win)
   return vim.w[win].kova ~= nil
 end
 
+local is_away = false -- Neovim itself has lost the focus
+
 --- The person is in one of our windows.
 function M.is_inside()
-  return vim.w.kova ~= nil
+  return vim.w.kova ~= nil and not is_away
+end
+
+--- Is the conversation in view, of a Neovim that is in front?
+function M.is_seen()
+  return not is_away and window("transcript") ~= nil
+end
+
+--- The person is elsewhere: say what they would otherwise miss.
+---@param message string
+---@param level integer
+function M.call_back(message, level)
+  if config.get().notify and not M.is_seen() then
+    text.say(message, level)
+  end
 end
 
 --- The person looks on: normal mode in the transcript, or in a prompt with nothing in it.
@@ -147,6 +163,13 @@ local function transcript_buffer()
   prompt.map(fresh, { "n" }, { "K" }, function()
     require("kova.panels").whole(transcript.item_at(vim.fn.line(".")))
   end, "open the whole output of a tool call")
+  local keys = config.get().keys
+  prompt.map(fresh, { "n" }, keys.yank_code, function()
+    require("kova.code").yank(vim.v.register)
+  end, "copy the code block")
+  prompt.map(fresh, { "n" }, keys.insert_code, function()
+    require("kova.code").insert()
+  end, "put the code block into your file")
   prompt.map(fresh, { "n" }, { "i", "a" }, function()
     M.focus()
   end, "go to the prompt")
@@ -233,6 +256,12 @@ local function begin()
       if win and vim.api.nvim_win_is_valid(win) and vim.w[win].kova then
         vim.schedule(M.close)
       end
+    end,
+  })
+  vim.api.nvim_create_autocmd({ "FocusLost", "FocusGained" }, {
+    group = group,
+    callback = function(args)
+      is_away = args.event == "FocusLost"
     end,
   })
   vim.api.nvim_create_autocmd({ "VimResized", "WinResized" }, {

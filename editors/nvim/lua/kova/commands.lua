@@ -5,7 +5,7 @@ local M = {}
 
 ---@class kova.Command
 ---@field run fun(argument: string, command: table)
----@field choices (string[]|fun(): string[])? for completion
+---@field choices (string[]|fun(lead: string): string[])? for completion
 ---@field help string
 
 local function kova(name)
@@ -32,7 +32,20 @@ local function decide(decision, help)
   }
 end
 
-local OF_LINES = { keep = true, revert = true, fix = true }
+local OF_LINES = { keep = true, revert = true, fix = true, diagnostics = true }
+local MODES = { "agent", "plan", "ask", "goal" }
+local LEVELS = { "ask", "workspace-write", "auto-edit", "auto" }
+
+---@param prompt string
+---@param words string[]
+---@param setting "mode"|"level"
+local function choose(prompt, words, setting)
+  vim.ui.select(words, { prompt = prompt }, function(word)
+    if word then
+      require("kova.session").configure({ [setting] = word })
+    end
+  end)
+end
 
 ---@type table<string, kova.Command>
 M.commands = {
@@ -62,23 +75,21 @@ M.commands = {
   card = { help = "go to the card that waits", run = kova("card") },
   mode = {
     help = "agent, plan, ask or goal",
-    choices = { "agent", "plan", "ask", "goal" },
+    choices = MODES,
     run = function(argument)
       if argument == "" then
-        return vim.ui.select({ "agent", "plan", "ask", "goal" }, { prompt = "Mode" }, function(mode)
-          if mode then
-            require("kova.session").configure({ mode = mode })
-          end
-        end)
+        return choose("Mode", MODES, "mode")
       end
       require("kova.session").configure({ mode = argument })
     end,
   },
   level = {
-    help = "ask, workspace-write, auto-edit or auto; without a word the next one",
-    choices = { "ask", "workspace-write", "auto-edit", "auto" },
-    run = function(argument)
-      if argument == "" then
+    help = "ask, workspace-write, auto-edit or auto; without a word the next one; with ! choose",
+    choices = LEVELS,
+    run = function(argument, command)
+      if argument == "" and command.bang then
+        return choose("Level", LEVELS, "level")
+      elseif argument == "" then
         return require("kova").cycle_level()
       end
       require("kova.session").configure({ level = argument })
@@ -116,6 +127,12 @@ M.commands = {
       require("kova.sessions").rename(argument)
     end,
   },
+  archive = {
+    help = "take the conversation out of the list; nothing is deleted",
+    run = function()
+      require("kova.sessions").archive()
+    end,
+  },
   delete = {
     help = "delete the conversation for good",
     run = function()
@@ -134,7 +151,37 @@ M.commands = {
     end,
   },
   permissions = { help = "list the permissions", run = kova("permissions") },
-  detach = { help = "remove what is attached to the prompt", run = kova("drop_attachments") },
+  attach = {
+    help = "attach a file or a picture to the prompt; without a name the current file",
+    choices = function(lead)
+      return vim.fn.getcompletion(lead, "file")
+    end,
+    run = function(argument)
+      require("kova.prompt").attach_file(argument)
+    end,
+  },
+  diagnostics = {
+    help = "attach the diagnostics of the buffer, or of the lines, to the prompt",
+    run = function(_, command)
+      require("kova.diagnostics").attach(command.range > 0 and command.line1 or nil, command.line2)
+    end,
+  },
+  detach = {
+    help = "remove what is attached to the prompt, or one of it",
+    choices = function()
+      return require("kova.prompt").attached()
+    end,
+    run = function(argument)
+      require("kova.prompt").detach(argument)
+    end,
+  },
+  yank = {
+    help = "copy the code block under the cursor, or the last one, into a register",
+    run = function(argument)
+      require("kova.code").yank(argument)
+    end,
+  },
+  insert = { help = "put that code block below your cursor", run = kova("insert_code") },
   trust = { help = "trust this folder", run = kova("trust") },
   untrust = { help = "trust this folder no longer", run = kova("untrust") },
   reconnect = { help = "connect to the engine anew", run = kova("reconnect") },
@@ -173,7 +220,7 @@ function M.complete(lead, line)
   if word then
     choices = (M.commands[word] or {}).choices or {}
     if type(choices) == "function" then
-      choices = choices()
+      choices = choices(lead)
     end
   else
     choices = vim.tbl_keys(M.commands)

@@ -35,6 +35,8 @@ local M = {}
 ---@field card string[]
 ---@field history_up string[]
 ---@field history_down string[]
+---@field yank_code string[] in the transcript
+---@field insert_code string[] in the transcript
 ---@field close string[]
 ---@field help string[]
 
@@ -79,6 +81,8 @@ M.defaults = {
     card = { "<C-g>" },
     history_up = { "<M-Up>" },
     history_down = { "<M-Down>" },
+    yank_code = { "gy" },
+    insert_code = { "gp" },
     close = { "q" },
     help = { "g?" },
   },

@@ -107,6 +107,23 @@ local function parts(buf, first, last)
   return found
 end
 
+--- Attach the diagnostics of the buffer, or of some lines, to the prompt.
+---@param first integer? one-based
+---@param last integer? one-based
+function M.attach(first, last)
+  local buf = vim.api.nvim_get_current_buf()
+  local found = parts(buf, (first or 1) - 1, (first and last or vim.api.nvim_buf_line_count(buf)) - 1)
+  if #found == 0 then
+    return text.say(("Kova: there is no diagnostic %s."):format(first and "on these lines" or "in this buffer"))
+  elseif vim.api.nvim_buf_get_name(buf) == "" then
+    return text.say("Kova: this buffer has no file yet; write it first.")
+  end
+  require("kova").open()
+  for _, part in ipairs(found) do
+    require("kova.prompt").attach(part)
+  end
+end
+
 --- Ask to fix what the editor reports on the cursor line, or on the given lines.
 ---@param prompt string? instead of "Fix this problem."
 ---@param first integer? one-based

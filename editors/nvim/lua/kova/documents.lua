@@ -187,11 +187,22 @@ local function apply_edit(err, params, context)
   }
 end
 
+--- Can the file's encoding hold the text? Neovim would write other bytes for what it cannot.
+---@param buf integer
+local function fits(buf)
+  local encoding = vim.bo[buf].fileencoding
+  if encoding == "" or encoding:match("^utf") or encoding:match("^ucs") then
+    return true
+  end
+  local now = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, true), "\n")
+  return vim.fn.iconv(vim.fn.iconv(now, "utf-8", encoding), encoding, "utf-8") == now
+end
+
 local function save(_, params)
   local saved, failed = {}, {}
   for uri, buf in pairs(opened(params.uris)) do
     local conflicts = mtimes[buf] and mtimes[buf] ~= mtime_of(buf)
-    if vim.bo[buf].modified and not conflicts then
+    if vim.bo[buf].modified and not conflicts and fits(buf) then
       pcall(vim.api.nvim_buf_call, buf, function()
         vim.cmd("silent update")
       end)

@@ -36,6 +36,9 @@ M.hunk = forward("kova.review", "preview")
 M.next_hunk = forward("kova.review", "jump", 1)
 M.prev_hunk = forward("kova.review", "jump", -1)
 M.fix = forward("kova.diagnostics", "fix")
+M.attach_diagnostics = forward("kova.diagnostics", "attach")
+M.yank_code = forward("kova.code", "yank")
+M.insert_code = forward("kova.code", "insert")
 M.permissions = forward("kova.permissions", "open")
 
 --- A line for a statusline; empty until Kova is used.

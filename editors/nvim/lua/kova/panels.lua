@@ -10,7 +10,7 @@ local panels = {} ---@type table<string, integer> panel id -> buffer
 
 --- A window of the person's own in this tab, not one of ours.
 ---@return integer?
-local function own_window()
+function M.own_window()
   local chat = require("kova.chat")
   local function fits(win)
     return vim.api.nvim_win_get_config(win).relative == "" and not chat.is_kova_window(win) and not vim.w[win].kova_panel
@@ -57,7 +57,7 @@ local function show(buf, focus, wide)
   if target and not vim.bo[vim.api.nvim_win_get_buf(target)].modified then
     vim.api.nvim_win_set_buf(target, buf)
   else
-    local beside = not wide and own_window() or nil
+    local beside = not wide and M.own_window() or nil
     target = vim.api.nvim_open_win(buf, false, {
       split = (beside or wide) and "below" or "left",
       win = beside or -1,

@@ -219,6 +219,44 @@ function M.attach(part)
   bars()
 end
 
+local PICTURES = { png = true, jpg = true, jpeg = true, gif = true, webp = true }
+
+--- Attach a file or a picture; without a name the file of the current buffer.
+---@param name string
+function M.attach_file(name)
+  local path = vim.fn.fnamemodify(name ~= "" and vim.fn.expand(name) or vim.api.nvim_buf_get_name(0), ":p")
+  if path == "" or not vim.uv.fs_stat(path) then
+    local what = name ~= "" and text.line(name, 60) or "This buffer's file"
+    return text.say(("Kova: %s does not exist; name a file."):format(what), vim.log.levels.ERROR)
+  end
+  local is_picture = PICTURES[vim.fn.fnamemodify(path, ":e"):lower()]
+  require("kova.chat").open()
+  M.attach({ type = is_picture and "image" or "file", uri = vim.uri_from_fname(path) })
+end
+
+--- What is attached, each in one line.
+---@return string[]
+function M.attached()
+  return vim.tbl_map(function(part)
+    return render.part(part, client.root)
+  end, attachments)
+end
+
+--- Remove what is attached: the one of this line of `attached()`, or all.
+---@param which string
+function M.detach(which)
+  if which == "" then
+    return M.drop_attachments()
+  end
+  for i, line in ipairs(M.attached()) do
+    if line == which then
+      table.remove(attachments, i)
+      return bars()
+    end
+  end
+  text.say(("Kova: %s is not attached."):format(text.line(which, 60)), vim.log.levels.ERROR)
+end
+
 function M.drop_attachments()
   attachments = {}
   bars()

@@ -256,7 +256,7 @@ function items.toolCall(item, root)
       table.insert(marks, { line = #out - 1, col = 0, end_col = #line, hl = "KovaError" })
     end
   end
-  if status ~= "waiting" and verdict.decision and verdict.decision ~= "allow" then
+  if status ~= "waiting" and status ~= "running" and verdict.decision then
     for _, reason in ipairs(verdict.reasons or {}) do
       local line = ("%s: %s"):format(text.line(verdict.decision), text.line(reason.text or reason.code or ""))
       table.insert(out, line)

@@ -51,6 +51,9 @@ apply["turn.completed"] = function(s, p)
   s.state, s.turn_id, s.step = "idle", nil, nil
   take_usage(s, p.usage)
   sink().turn_completed(p)
+  local failed = p.error ~= nil
+  local words = failed and "failed: " .. (p.error.message or "") or ("%s: %s"):format(p.stopReason or "ended", s.title)
+  require("kova.chat").call_back("Kova " .. words, failed and vim.log.levels.ERROR or vim.log.levels.INFO)
 end
 apply["step.started"] = function(s, p)
   s.step = p.number

@@ -117,6 +117,23 @@ function M.rename(title)
   vim.ui.input({ prompt = "Title: ", default = s.title }, rename)
 end
 
+--- Take the current conversation out of the list.
+function M.archive()
+  local s = session.current
+  if not s then
+    return text.say("Kova: there is no conversation yet.")
+  end
+  client.request("kova/session/archive", { sessionId = s.id, archived = true }, function(problem)
+    if problem then
+      return fail(problem)
+    end
+    if session.current == s then
+      session.new()
+    end
+    text.say("Kova: archived " .. text.line(s.title ~= "" and s.title or "untitled", 50))
+  end)
+end
+
 --- Remove the current conversation for good, after a confirmation.
 function M.delete()
   local s = session.current
