@@ -6,6 +6,7 @@ Invariant: a call is complete only when its arguments are an object and were not
 
 import json
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -199,8 +200,7 @@ class StreamDecoder:
         text = payload.decode("utf-8", "replace")
         try:
             # The stdlib reads what orjson refuses: halves of surrogate pairs, NaN.
-            whole = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace")
-            self._value(name, json.loads(whole))
+            self._value(name, _well_formed(json.loads(text)))
         except ValueError:
             if name == b"error":
                 self._fail({"message": text})
@@ -224,25 +224,44 @@ class StreamDecoder:
 
     def _take_stray(self, lines: list[bytes]) -> None:
         """Read what came outside any event: a whole JSON body, JSON lines, or `error: …`."""
-        try:
-            self._value(b"", orjson.loads(b"\n".join(lines)))
-            return
-        except orjson.JSONDecodeError:
-            pass
+        text = b"\n".join(lines).decode("utf-8", "replace").strip()
         was_read = False
-        for line in lines:
-            is_error = line.startswith(b"error:")
-            try:
-                value: Any = orjson.loads(line[6:] if is_error else line.strip().strip(b",[]"))
-            except orjson.JSONDecodeError:
-                continue
+        for value in _values(text):
             was_read = True
-            if is_error:
-                self._fail(as_object(value).get("error", value))
-            else:
-                self._value(b"", value)
-        if not was_read and not self._has_event:
-            self._fail_bad_answer(b"\n".join(lines).decode("utf-8", "replace"))
+            self._value(b"", value)
+        for line in lines:
+            if line.startswith(b"error:") and _is_json(line[6:]):
+                was_read = True
+                error: Any = orjson.loads(line[6:])
+                self._fail(as_object(error).get("error", error))
+        # What begins as JSON and is none broke off.
+        if not was_read and not self._has_event and text[:1] not in ("{", "["):
+            self._fail_bad_answer(text)
+
+
+def _values(text: str) -> Iterator[Any]:
+    """Yield the values of a JSON body, the elements of an array, or the lines that are JSON.
+
+    Of an array that broke off come the elements before that.
+    """
+    scanner = json.JSONDecoder()
+    is_array = text.startswith("[")
+    at = 1 if is_array else 0
+    while at < len(text):
+        if text[at] in " \t\r\n,]":
+            at += 1
+            continue
+        try:
+            value, at = scanner.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            at = text.find("\n", at) if not is_array and "\n" in text[at:] else len(text)
+            continue
+        yield _well_formed(value)
+
+
+def _well_formed(value: Any) -> Any:
+    """Replace the halves of surrogate pairs, which the stdlib reads and nothing can write."""
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _parted(payload: bytes) -> list[bytes]:

@@ -123,6 +123,18 @@ def test_an_event_that_breaks_off_is_no_error():
 def test_half_a_surrogate_pair_does_not_break_the_stream():
     body = b'data: {"choices":[{"delta":{"content":"a\\ud83d"},"finish_reason":"stop"}]}\n\n'
     assert decoded("openai-chat", body)["text"] == "a?"
+    assert decoded("openai-chat", body.removeprefix(b"data: "))["text"] == "a?"
+
+
+def test_json_lines_are_read_and_what_breaks_off_is_no_page():
+    lines = [{"choices": [{"delta": {"content": one}}]} for one in "ab"]
+    body = "\n".join(map(json.dumps, lines)).encode()
+    assert decoded("openai-chat", body)["text"] == "ab"
+    for rest in (b'\n{"choices": [{"delta"', b"\nodd words"):
+        got = decoded("openai-chat", body + rest)
+        assert (got["text"], got["outcome"]) == ("ab", "truncated")
+    for start in (b'{"choices": [', b"[", b'[{"error'):
+        assert decoded("openai-chat", start)["outcome"] == "truncated"
 
 
 VALUES = st.recursive(

@@ -4,6 +4,7 @@ from typing import Any
 import httpx
 import pytest
 
+from kova_ls.llm import decode
 from kova_ls.llm._base import AssistantMessage, ModelCall
 from kova_ls.llm.gemini import open_adapter, usage_of
 from kova_ls.values import Usage
@@ -96,10 +97,15 @@ def test_an_array_instead_of_events_is_read(indent: int | None):
     assert (got["text"], len(got["tool_calls"]), got["outcome"]) == ("ab", 1, "complete")
 
 
-def test_an_array_that_breaks_off_gives_what_it_can():
-    body = "[" + json.dumps(chunk({"text": "a"})) + "\n,\n" + '{"candidates": [{"con'
-    got = decoded("gemini", body.encode())
-    assert (got["text"], got["outcome"]) == ("a", "truncated")
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_array_that_breaks_off_gives_what_it_can(indent: int | None):
+    chunks = [chunk({"text": "a"}), chunk(called("read"))]
+    whole = json.dumps(chunks, indent=indent)
+    first = len(json.dumps(chunks[:1], indent=indent)) - 1
+    for end in range(first, len(whole) - 5):
+        got = decode("gemini", [whole[:end].encode()])
+        assert (got["text"], got["outcome"], got["error"]) == ("a", "truncated", None)
+        assert got["tool_calls"] == []
 
 
 def test_a_call_that_will_continue_is_incomplete():
