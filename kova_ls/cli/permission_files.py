@@ -60,7 +60,7 @@ def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int
     folder = os.path.realpath(os.path.join(console.cwd, options.workspace or "."))
     if not os.path.isdir(folder):
         raise UsageFault(f"{shown(folder)} is no folder; name one with --workspace.")
-    grants = _grants(console)
+    grants = grants_of(console)
     if name == "list":
         return _list(grants.load(folder), console, as_json=options.json)
     layer = RootSource.USER if options.user else RootSource.LOCAL
@@ -71,24 +71,33 @@ def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int
         change = {"add": _add, "remove": _remove, "accept": _accept}[name]
         is_given = options.root or options.deny
         code = change(grants, folder, layer, kind if is_given else None, options.entry, console)
+    entries = [options.entry] if name in ("add", "accept") else [] if name == "remove" else None
+    held = settled(console, find, folder, layer, entries)
+    return code or held
+
+
+def settled(
+    console: Console, find: Find, folder: str, layer: RootSource, entries: Sequence[str] | None
+) -> int:
+    """Tell a running engine of what was written; say so when it does not count for it.
+
+    Shape: `entries` were put into force; None for all that the file holds.
+    """
     # An engine whose command runs believes this process, but only while it lives.
     _nudge(console, find)
-    entry = options.entry if name in ("add", "accept") else None
-    if code == DONE and name != "remove" and _is_held(_grants(console).load(folder), layer, entry):
-        console.complain(_HELD.format(flag=" --user" if options.user else ""))
-        code = FAILED
-    return code
-
-
-def _is_held(found: GrantSet, layer: RootSource, entry: str | None) -> bool:
-    """Tell whether an entry, or anything at all, still waits to be confirmed."""
+    found = grants_of(console).load(folder)
     pending = found.pending_user if layer is RootSource.USER else found.pending_local
-    if pending is None or entry is None:
-        return pending is not None
-    return entry in pending.allow or any(text == entry for text, _ in pending.roots)
+    if pending is None:
+        return DONE
+    waiting = {*pending.allow, *(text for text, _ in pending.roots)}
+    if entries is not None and waiting.isdisjoint(entries):
+        return DONE
+    console.complain(_HELD.format(flag=" --user" if layer is RootSource.USER else ""))
+    return FAILED
 
 
-def _grants(console: Console) -> Grants:
+def grants_of(console: Console) -> Grants:
+    """Return the permission files of the person at the console."""
     env = console.env
     home = os.path.realpath(env.get("HOME") or os.path.expanduser("~"))
     return Grants(Path(paths.home(env)), Path(paths.data_dir(env)), home=Path(home), env=env)
@@ -113,17 +122,26 @@ def _list(found: GrantSet, console: Console, *, as_json: bool) -> int:
     for root in found.roots:
         console.print(f"  {root.source.value:<5}  {shown(root.path)}")
     for proposal in found.proposals:
-        console.print(style.yellow(shown(proposal.sentence)))
-        console.print(f"  {shown(proposal.refusal or _how(proposal))}")
+        if proposal.source == "project":
+            console.print(style.yellow(shown(proposal.sentence)))
+            console.print(f"  {shown(proposal.refusal or _how(proposal))}")
     for pending in (found.pending_local, found.pending_user):
         if pending is not None:
             console.print(style.yellow(f"Nobody confirmed what is new in {shown(pending.path)}:"))
             for line in pending.lines():
                 console.print(f"  {shown(line)}")
             user = " --user" if pending.source is RootSource.USER else ""
-            console.print(f"  `kova-ls permission adopt{user}` puts it into force.")
+            console.print(
+                f"  `kova-ls permission adopt{user}` puts all of it into force, `accept{user}` one "
+                "of it."
+            )
     for problem in found.problems:
         console.print(style.red(shown(problem)))
+    if found == GrantSet():
+        console.print(
+            "`kova-ls permission add 'git log *'` adds a rule for this folder; so does \"Allow and "
+            'remember" on a card.'
+        )
     return DONE
 
 
@@ -184,8 +202,12 @@ def _add(
         edit = grants.add_root(workspace, layer, entry)
     else:
         edit = grants.add_rule(workspace, layer, entry, "deny" if kind == "deny" else "allow")
-    what = f"in force, {shown(str(edit.path))}: {shown(entry)}"
+    what = f"in force, {shown(str(edit.path))}: {_phrase(kind, entry)}"
     console.print(what if edit.added else f"already {what}")
+    if kind is None and edit.added and "*" not in entry and "(" not in entry:
+        console.print(
+            "It covers exactly this line; with ` *` at its end it would cover further words."
+        )
     warning = free_pass(entry, layer) if kind is None else None
     _tell((*edit.notices, *([warning] if warning else [])), console)
     return DONE
@@ -202,6 +224,9 @@ def _remove(
     before = grants.load(folder)
     if kind == "root":
         edit = grants.remove_root(_scope(folder, layer, kind, entry), layer, entry)
+        if not edit.removed and os.path.isabs(entry):
+            # The list shows where a folder leads, the file may say it shorter.
+            edit = grants.remove_root(folder, layer, os.path.relpath(entry, folder))
         held = False
     else:
         rules = before.deny if kind == "deny" else before.allow
@@ -214,13 +239,22 @@ def _remove(
         )
     _tell(edit.notices, console)
     if not edit.removed and not held:
+        is_denied = kind is None and any(rule.text == entry for rule in before.deny)
         console.complain(
-            f"{shown(entry)} is not in {shown(str(edit.path))}. `kova-ls permission list` shows "
-            "what is."
+            f"{shown(entry)} is a rule that forbids: add --deny to take it out."
+            if is_denied
+            else f"{shown(entry)} is not in {shown(str(edit.path))}. `kova-ls permission list` "
+            "shows what is."
         )
         return FAILED
-    console.print(f"taken out of {shown(str(edit.path))}: {shown(entry)}")
+    console.print(f"taken out of {shown(str(edit.path))}: {_phrase(kind, entry)}")
     return DONE
+
+
+def _phrase(kind: str | None, entry: str) -> str:
+    """Name an entry as the lists do; a plain rule is what it says."""
+    what = {"deny": "deny ", "root": "write in "}.get(kind or "", "")
+    return what + shown(entry)
 
 
 def _scope(folder: str, layer: RootSource, kind: str | None, entry: str) -> str | None:
@@ -257,7 +291,8 @@ def _accept(
     if len(kinds) > 1:
         raise UsageFault(f"{shown(entry)} is asked for in several ways; add --deny or --root.")
     edit = grants.accept(folder, fitting[0])
-    console.print(f"in force, {shown(str(edit.path))}: {shown(entry)}")
+    accepted = None if fitting[0].kind == "allow" else fitting[0].kind
+    console.print(f"in force, {shown(str(edit.path))}: {_phrase(accepted, entry)}")
     _tell(edit.notices, console)
     return DONE
 
@@ -278,6 +313,8 @@ def _adopt(
     if not lines:
         console.print(f"Nothing in {shown(str(path))} waits to be confirmed.")
         _tell([problem for problem in found.problems if problem.startswith(str(path))], console)
+        if layer is RootSource.LOCAL and found.pending_user is not None:
+            console.print("Your own file has something that waits: add --user.")
     for line in lines:
         console.print(f"in force, {shown(str(path))}: {shown(line)}")
     return DONE

@@ -42,7 +42,11 @@ class Grants(GrantReader):
 
         Raises: RequestFailed when a rule is refused or the file cannot be changed.
         """
-        return self._edit(workspace, RootSource.LOCAL, add={"allow": tuple(rules)}).path
+        return self.add_rules(workspace, allow=rules).path
+
+    def add_rules(self, workspace: str, *, allow: Sequence[str], deny: Sequence[str] = ()) -> Edit:
+        """Add rules to the local file, all of them or none."""
+        return self._edit(workspace, RootSource.LOCAL, add={"allow": allow, "deny": deny})
 
     def add_rule(
         self,

@@ -128,6 +128,33 @@ def test_the_list_says_what_waits_and_what_is_wrong(desk):
     assert "/h/.kova/permissions.json:1:12: 'git*'" in desk.out
 
 
+def test_an_empty_list_says_how_to_begin(desk):
+    assert desk.run("list") == 0
+    assert desk.out.splitlines()[-1].startswith("`kova-ls permission add 'git log *'` adds a rule")
+
+
+def test_what_waits_is_listed_once(desk):
+    desk.put(desk.local, allow=["npm test"])
+    assert desk.run("list") == 0
+    assert desk.out.count("npm test") == 1
+    assert "`kova-ls permission adopt` puts all of it into force, `accept` one of it." in desk.out
+
+
+def test_an_exact_rule_and_other_kinds_are_named_as_what_they_are(desk):
+    (desk.root / "lib").mkdir()
+    desk.run("add", "npm test")
+    assert "It covers exactly this line" in desk.out
+    desk.run("add", "--deny", "git push *")
+    assert desk.out.endswith(": deny git push *\n")
+    assert desk.run("remove", "git push *") == 1
+    assert "add --deny" in desk.err
+    desk.run("add", "--root", "../lib")
+    assert desk.out.endswith(": write in ../lib\n")
+    # The list shows where it leads.
+    assert desk.run("remove", "--root", str(desk.root / "lib")) == 0
+    assert desk.grants().roots == ()
+
+
 def test_the_list_as_json(desk):
     desk.put(desk.local, allow=["npm test"])
     desk.put(desk.shared, allow=["make *"])
