@@ -108,16 +108,6 @@ class PlainClient:
         if self._server is not None:
             self._server.take_answer(message)
 
-    def saved(self, path: str) -> None:
-        """Take a document that the person saved."""
-        if self._server is not None:
-            self._server.saved(path)
-
-    def closed(self, path: str) -> None:
-        """Take a document that the person closed."""
-        if self._server is not None:
-            self._server.closed(path)
-
     def _load(self) -> None:
         if self._loading is None:
             self._loading = self._endpoint.engine.spawn(self._import(), name="import pygls")

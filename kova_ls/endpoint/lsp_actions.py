@@ -10,6 +10,7 @@ from lsprotocol import types
 from kova_ls.endpoint.handlers import HANDLERS
 from kova_ls.endpoint.handshake import local_path
 from kova_ls.endpoint.lsp import ASK_KIND
+from kova_ls.endpoint.lsp_pending import direct_choices
 from kova_ls.endpoint.lsp_text import one_line
 from kova_ls.endpoint.transcript import Waiting
 from kova_ls.protocol import changes as pc
@@ -31,6 +32,9 @@ def code_actions(
         for waiting in watch.transcript.waiting():
             title = lsp.say(f"Answer Kova: {_title(lsp, waiting, 60)}")
             actions.append(_action(title, "kova.pending", [waiting.id]))
+    actions += [
+        _action(title, "kova.pending", list(arguments)) for title, arguments in direct_choices(lsp)
+    ]
     if lsp.current is not None:
         actions.append(_action(lsp.say("Show Kova's conversation"), "kova.open", []))
         if lsp.current.state.turn_id is not None:

@@ -14,7 +14,7 @@ from kova_ls.endpoint.handlers._table import may_act
 from kova_ls.endpoint.handshake import dig, local_path
 from kova_ls.endpoint.lsp_actions import changes
 from kova_ls.endpoint.lsp_forms import put_form, words_form, write_private
-from kova_ls.endpoint.lsp_pending import open_asks, put, respond
+from kova_ls.endpoint.lsp_pending import decide, open_asks, put, respond
 from kova_ls.endpoint.lsp_text import code, fenced
 from kova_ls.endpoint.text_edits import offset_of
 from kova_ls.engine import Session
@@ -183,8 +183,11 @@ async def new_session(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
 
 
 async def pending(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
-    """Put what waits to the person, after this request is answered."""
+    """Put what waits to the person, after this request is answered; or answer it at once."""
     wanted = _first(arguments)
+    if len(arguments) > 1:
+        decide(lsp, str(wanted), str(arguments[1]))
+        return {"pending": len(open_asks(lsp))}
     waiting = open_asks(lsp)
     if lsp.asking is not None:
         lsp.asking.cancel()  # one at a time: what was put before is withdrawn

@@ -5,6 +5,7 @@ Invariant: a form is sent once; a save that holds nothing, or no mark any more, 
 says so.
 """
 
+import asyncio
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from kova_ls.endpoint.lsp_server import LspServer
 
 MARK = "Write below this line; saving the page sends it."
+_EVERY_S = 0.25
+_MOST_BYTES = 1 << 20
 _TICKED = re.compile(r"[-*] \[[xX]\] ")
 
 
@@ -50,41 +53,51 @@ async def put_form(lsp: "LspServer", session: Session, title: str, form: Form) -
     path = os.path.join(folder, f"write-{token_hex(4)}.md")
     try:
         write_private(path, form.text)
+        before = os.stat(path)
     except OSError as error:
         lsp.tell(f"Kova: no page can be written: {error.strerror or error}. Make room, try again.")
         return
-    lsp.forms[path] = form
+    lsp.spawn(_watch(lsp, path, before, form), f"form {path}")
     line = form.text[: form.text.index(form.mark)].count("\n") + 2
     if not await lsp.show(path, takes_focus=True, line=line):
         lsp.tell(f"Kova: {title}: write in {path} and save it.")
 
 
-def saved(lsp: "LspServer", path: str) -> None:
-    """Send a form that was saved; nothing for any other page."""
-    form = lsp.forms.get(path)
-    overlays = lsp.endpoint.overlays
-    document = overlays.get(path) if overlays is not None else None
-    if form is None or document is None:
-        return
-    try:
-        form.send(document.text.replace("\r\n", "\n"))
-    except KovaError as error:
-        lsp.tell(f"Kova: {lsp.say(error.message)}")
-        return
-    del lsp.forms[path]
-    lsp.tell("Kova: sent. The page may be closed.")
+async def _watch(lsp: "LspServer", path: str, before: os.stat_result, form: Form) -> None:
+    """Send the form once it was saved.
 
-
-def closed(lsp: "LspServer", path: str) -> None:
-    """Take a form's file away once it was sent or given up."""
-    if not re.fullmatch(r"write-[0-9a-f]{8}\.md", os.path.basename(path)):
-        return
-    folders = {os.path.realpath(watch.session.folder) for watch in lsp.watches.values()}
-    if lsp.forms.pop(path, None) is not None or os.path.dirname(path) in folders:
+    The disk is watched, not the editor's messages: Kate 22 and others start another server for a
+    file outside of the folder, or none for Markdown.
+    """
+    seen = taken = _stamp(before)
+    while True:
+        await asyncio.sleep(_EVERY_S)
         try:
-            os.unlink(path)
+            now = _stamp(os.stat(path))
         except OSError:
-            pass  # it goes with its session
+            continue  # between the two halves of an atomic save, or thrown away
+        is_settled, seen = now == seen, now
+        if now == taken or not is_settled:
+            continue
+        taken = now
+        try:
+            form.send(_page(path))
+        except KovaError as error:
+            lsp.tell(f"Kova: {lsp.say(error.message)}")
+        except OSError:
+            continue
+        else:
+            lsp.tell("Kova: sent. The page may be closed.")
+            return
+
+
+def _page(path: str) -> str:
+    with open(path, "rb") as file:
+        return file.read(_MOST_BYTES).decode("utf-8-sig", "replace").replace("\r\n", "\n")
+
+
+def _stamp(found: os.stat_result) -> tuple[int, int, int]:
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def words_form(

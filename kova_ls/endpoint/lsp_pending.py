@@ -14,7 +14,7 @@ from kova_ls.endpoint.lsp_cards import MOST_OPTIONS, card_page, card_text, quest
 from kova_ls.endpoint.lsp_forms import put_form, questions_form, words_form, write_private
 from kova_ls.endpoint.lsp_text import code, one_line
 from kova_ls.engine.outputs import read_whole
-from kova_ls.errors import KovaError
+from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.protocol import approval as pa
 from kova_ls.values import (
     Answer,
@@ -96,6 +96,10 @@ async def _put_card(lsp: "LspServer", card: Approval) -> bool:
     titles = [*choices, _OPEN_WHOLE] if is_cut else list(choices)
     title = await lsp.choose(shown.text, titles)
     if title is None:
+        if not lsp.puts_choices:
+            lsp.tell(shown.text)
+            await _open_whole(lsp, card)
+            lsp.tell("Kova: this editor puts no choice; answer it by a code action.")
         return False
     if title == _OPEN_WHOLE:
         await _open_whole(lsp, card)
@@ -106,6 +110,32 @@ async def _put_card(lsp: "LspServer", card: Approval) -> bool:
     params = pa.ApprovalRespondParams(approval_id=card.approval_id, **choices[title])
     _tell_other(lsp, HANDLERS["kova/approval/respond"](lsp.endpoint, params))
     return True
+
+
+def direct_choices(lsp: "LspServer") -> list[tuple[str, list[str]]]:
+    """Return titles and arguments of `kova.pending` that answer what was opened whole.
+
+    For an editor that puts no choice.
+    """
+    if lsp.puts_choices:
+        return []
+    return [
+        (f"{_WORDS[decision]}: {one_line(card.title, 60)}", [card.approval_id, decision])
+        for card in open_asks(lsp)
+        if isinstance(card, Approval) and card.approval_id in lsp.whole_ids
+        for decision in card.decisions
+        if decision in _WORDS and decision != "revise"
+    ]
+
+
+def decide(lsp: "LspServer", approval_id: str, decision: str) -> None:
+    """Answer a card that was opened whole. Raises: RequestFailed."""
+    if [approval_id, decision] not in [arguments for _, arguments in direct_choices(lsp)]:
+        raise RequestFailed(
+            "invalidParams", "Open the card first: run kova.pending, then choose among its actions."
+        )
+    params = pa.ApprovalRespondParams(approval_id=approval_id, decision=decision)
+    _tell_other(lsp, HANDLERS["kova/approval/respond"](lsp.endpoint, params))
 
 
 async def _open_whole(lsp: "LspServer", card: Approval) -> None:
@@ -156,9 +186,9 @@ async def _put_questions(lsp: "LspServer", request: QuestionRequest) -> bool:
             labels.setdefault(shown, label)
         text = question_text(question, lsp.endpoint.language)
         title = await lsp.choose(text, list(labels), offered)
-        if title is None:
+        if title is None and lsp.puts_choices:
             return False
-        if title == _IN_WRITING:
+        if title is None or title == _IN_WRITING:
             await _put_form(lsp, request)
             return False
         label = labels[title]

@@ -27,7 +27,6 @@ from kova_ls.endpoint.lsp import COMMANDS, REQUEST_PREFIX
 from kova_ls.endpoint.lsp_actions import code_actions, lenses
 from kova_ls.endpoint.lsp_commands import CALLS
 from kova_ls.endpoint.lsp_follow import Watch
-from kova_ls.endpoint.lsp_forms import Form, closed, saved
 from kova_ls.endpoint.lsp_text import plain
 from kova_ls.engine import Session
 from kova_ls.engine.places import workspace_path
@@ -185,8 +184,8 @@ class LspServer:
         """Where prompts go."""
         self.watches: dict[str, Watch] = {}
         """By session id."""
-        self.forms: dict[str, Form] = {}
-        """Path of a page -> what its save sends."""
+        self.puts_choices = True
+        """The editor has not refused to put a choice; Kate 22 does."""
         self.whole_ids: set[str] = set()
         """Cards whose page was opened: what a message had to cut can be read there."""
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -223,14 +222,6 @@ class LspServer:
                 if session.state.client_id == self.endpoint.id:
                     self.current = session
                 self.watch(session)
-
-    def saved(self, path: str) -> None:
-        """Take a page that the person saved."""
-        saved(self, path)
-
-    def closed(self, path: str) -> None:
-        """Take a page that the person closed."""
-        closed(self, path)
 
     def close(self) -> None:
         """Let go of everything."""
@@ -323,7 +314,7 @@ class LspServer:
             self.protocol.notify(types.CANCEL_REQUEST, types.CancelParams(id=request_id))
             raise
         except JsonRpcException:
-            self.tell("Kova: this editor cannot put a choice. Answer from another one, or stop it.")
+            self.puts_choices = False
             return None
         return shown.get(chosen.title) if isinstance(chosen, types.MessageActionItem) else None
 

@@ -313,15 +313,9 @@ class EditorEndpoint(asyncio.Protocol):
                 document = params["textDocument"]
                 overlay.changed(document["uri"], document.get("version"), params["contentChanges"])
             case "textDocument/didSave":
-                uri = params["textDocument"]["uri"]
-                overlay.saved(uri, params.get("text"))
-                if self.plain is not None:
-                    self.plain.saved(handshake.local_path(uri) or "")
+                overlay.saved(params["textDocument"]["uri"], params.get("text"))
             case "textDocument/didClose":
-                uri = params["textDocument"]["uri"]
-                overlay.closed(uri)
-                if self.plain is not None:
-                    self.plain.closed(handshake.local_path(uri) or "")
+                overlay.closed(params["textDocument"]["uri"])
             case "workspace/didChangeWorkspaceFolders":
                 event = params["event"]
                 gone = {folder["uri"] for folder in event.get("removed", ())}

@@ -146,17 +146,58 @@ async def test_a_question_is_answered_in_own_words(tmp_path):
     await stage.close()
 
 
-async def test_an_editor_that_cannot_put_a_choice_is_told(tmp_path):
-    stage = Stage(tmp_path, [EDIT, say("Done.")], files={"a.txt": "one\n"})
-    editor = await opened(stage)
-    session_id = (await editor.run("kova.ask", "Change it."))["sessionId"]
-    await editor.told("Kova waits")
-    await editor.run("kova.pending")
-    request = await editor.asked("window/showMessageRequest")
+def refuse(editor, request):
+    editor.answered.add(request["id"])
     error = {"code": -32601, "message": "no such method"}
     editor.send({"jsonrpc": "2.0", "id": request["id"], "error": error})
-    await editor.told("cannot put a choice")
-    assert len(stage.engine.get(session_id).state.approvals) == 1
+
+
+async def test_where_no_choice_can_be_put_a_card_that_was_opened_is_answered_by_an_action(tmp_path):
+    stage = Stage(tmp_path, [EDIT, say("Done.")], files={"a.txt": "one\n"})
+    editor = await opened(stage, window={})
+    session_id = (await editor.run("kova.ask", "Change it."))["sessionId"]
+    await editor.told("Kova waits")
+    [card] = stage.engine.get(session_id).state.approvals
+    once = [card.approval_id, "once"]
+    assert "Open the card first" in (await editor.fails("kova.pending", *once))["message"]
+    await editor.run("kova.pending")
+    refuse(editor, await editor.asked("window/showMessageRequest"))
+    path = (await editor.told("the whole of it is in")).split(" is in ")[1]
+    assert "+two" in Path(path).read_text()
+    await editor.told("answer it by a code action")
+    actions = await editor.result(
+        "textDocument/codeAction",
+        {
+            "textDocument": {"uri": f"{editor.folder}/a.txt"},
+            "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}},
+            "context": {"diagnostics": []},
+        },
+    )
+    direct = {a["title"]: a["command"]["arguments"] for a in actions if "Edit a.txt" in a["title"]}
+    assert direct == {
+        "Answer Kova: Edit a.txt": [card.approval_id],
+        "Deny: Edit a.txt": [card.approval_id, "deny"],
+        "Allow once: Edit a.txt": once,
+    }
+    wrong = await editor.fails("kova.pending", card.approval_id, "remember")
+    assert "Open the card first" in wrong["message"]
+    assert await editor.run("kova.pending", *once) == {"pending": 0}
+    await editor.told("Kova: Done.")
+    assert (stage.workspace / "a.txt").read_text() == "two\n"
+    await stage.close()
+
+
+async def test_where_no_choice_can_be_put_a_question_is_answered_in_writing(tmp_path):
+    stage = Stage(tmp_path, [ASK, say("Done.")])
+    editor = await opened(stage)
+    session_id = (await editor.run("kova.ask", "Ask me."))["sessionId"]
+    await editor.told("Kova waits")
+    await editor.run("kova.pending")
+    refuse(editor, await editor.asked("window/showMessageRequest"))
+    await writes(editor, lambda page: page + "neither")
+    await editor.told("Kova: sent")
+    [answer] = resolved(stage, session_id, "question.resolved").answers
+    assert answer.other == "neither"
     await stage.close()
 
 
@@ -209,13 +250,9 @@ async def test_what_a_message_cuts_is_allowed_only_after_it_was_opened_whole(tmp
 
 
 async def writes(editor, add):
-    """Show the page that is asked for, add words at its end and save it; returns its URI."""
-    uri = (await editor.shows_document())["uri"]
-    text = add(Path(local_path(uri)).read_text())
-    document = {"uri": uri, "languageId": "markdown", "version": 1, "text": text}
-    editor.notify("textDocument/didOpen", {"textDocument": document})
-    editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
-    return uri
+    """Show the page that is asked for, and save it with what is added."""
+    page = Path(local_path((await editor.shows_document())["uri"]))
+    page.write_text(add(page.read_text()))
 
 
 def resolved(stage, session_id, tag):
