@@ -120,7 +120,10 @@ def direct_choices(lsp: "LspServer") -> list[tuple[str, list[str]]]:
     if lsp.puts_choices:
         return []
     return [
-        (f"{_WORDS[decision]}: {one_line(card.title, 60)}", [card.approval_id, decision])
+        (
+            f"{lsp.say(_WORDS[decision])}: {one_line(lsp.say(card.title), 60)}",
+            [card.approval_id, decision],
+        )
         for card in open_asks(lsp)
         if isinstance(card, Approval) and card.approval_id in lsp.whole_ids
         for decision in card.decisions

@@ -51,6 +51,7 @@ _SILENT_PLACES = frozenset(
         "endpoint/lsp_commands.py:_EXPLAIN",
         "endpoint/lsp_commands.py:_FIX",
         "engine/call.py:_execute",
+        "llm/openai_chat.py:_with_reasoning",
         "engine/context.py:open_file",
         "engine/context.py:open_panel",
         "engine/context.py:diagnostics",
