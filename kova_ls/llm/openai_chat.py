@@ -78,7 +78,8 @@ class Decoder(StreamDecoder):
                 delta = choice.get("message")
             if delta:
                 self._take_delta(delta)
-            self._finish_reason = choice.get("finish_reason") or self._finish_reason
+            if finish := choice.get("finish_reason"):
+                self._finish_reason = finish
         if usage := as_object(value.get("usage")):
             self._raw_usage = usage
         elif groq := as_object(value.get("x_groq")):
@@ -92,7 +93,7 @@ class Decoder(StreamDecoder):
             choice is not None and (error := value.get("error") or choice.get("error"))
         ):
             self._fail(error)
-        elif as_object(value.get("base_resp")).get("status_code"):
+        elif "base_resp" in value and as_object(value["base_resp"]).get("status_code"):
             self._fail(value["base_resp"])
 
     def _choice_of(self, choices: list[dict[str, Any]]) -> dict[str, Any] | None:
