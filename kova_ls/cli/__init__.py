@@ -12,6 +12,7 @@ from kova_ls.cli.arguments import FAILED, INTERRUPTED, PIPE_CLOSED, USAGE, Usage
 from kova_ls.cli.console import Console
 from kova_ls.cli.terminal import shown, shown_prose
 from kova_ls.errors import KovaError
+from kova_ls.l10n import Language, say
 
 COMMANDS = {
     "run": "run one turn in this folder and show it",
@@ -51,21 +52,23 @@ def main(argv: Sequence[str], console: Console) -> int:
         return INTERRUPTED
 
 
-def usage() -> str:
+def usage(language: Language = Language.ENGLISH) -> str:
     """Return the overview of all commands."""
     width = max(map(len, (*COMMANDS, *_OTHERS)))
-    lines = ["usage: kova-ls [COMMAND] [OPTIONS]", ""]
+    lines = [say("usage: kova-ls [COMMAND] [OPTIONS]", language), ""]
     for table in (COMMANDS, _OTHERS):
-        lines += [f"  {name:<{width}}  {summary}" for name, summary in table.items()]
+        lines += [f"  {name:<{width}}  {say(summary, language)}" for name, summary in table.items()]
         lines.append("")
-    lines.append("`kova-ls COMMAND --help` tells more. New here? Start with `kova-ls demo`.")
+    lines.append(
+        say("`kova-ls COMMAND --help` tells more. New here? Start with `kova-ls demo`.", language)
+    )
     return "\n".join(lines)
 
 
 def _dispatch(argv: Sequence[str], console: Console) -> int:
     name, rest = (argv[0], argv[1:]) if argv else ("--help", ())
     if name in ("--help", "-h", "help"):
-        console.print(usage())
+        console.print(usage(console.language))
         return 0
     if name in ("--version", "-V"):
         console.print(f"kova-ls {__version__}")

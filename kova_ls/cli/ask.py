@@ -25,6 +25,7 @@ from kova_ls.cli.terminal import shown
 from kova_ls.cli.transcript import Feed
 from kova_ls.cli.whole import ALLOWING, VIEW_KEY, ReadWhole, is_shown_in_part, whole_lines
 from kova_ls.errors import KovaError
+from kova_ls.l10n import say
 from kova_ls.values import Answer, Approval, PlanSubject, Question, QuestionRequest
 
 Card = Approval | QuestionRequest
@@ -89,7 +90,7 @@ class Script:
             for line in approval_lines(card, feed.style, self.folder):
                 feed.line(line)
             decision = self.decide(card)
-            feed.line(dim(f"  answered by itself: {decision}"))
+            feed.line(dim(feed.style.say(f"  answered by itself: {decision}")))
             return {"approvalId": card.approval_id, "decision": decision}
         answers: list[Answer] = []
         for question in card.questions:
@@ -97,7 +98,7 @@ class Script:
                 feed.line(line)
             answers.append(self.reply(question))
             text = ", ".join(answers[-1].selected) or answers[-1].other or ""
-            feed.line(dim(f"  answered by itself: {shown(text)}"))
+            feed.line(dim(feed.style.say(f"  answered by itself: {shown(text)}")))
         return {"questionId": card.question_id, "answers": [_wire(answer) for answer in answers]}
 
 
@@ -123,8 +124,8 @@ class Person:
         for line in approval_lines(card, feed.style, self.folder):
             feed.line(line)
         is_unseen = is_shown_in_part(card)
-        view = f"  [{VIEW_KEY}]iew it whole" if is_unseen else ""
-        self._prompt(feed.style.bold(decision_prompt(card) + view))
+        view = feed.style.say(f"  [{VIEW_KEY}]iew it whole") if is_unseen else ""
+        self._prompt(feed.style.bold(decision_prompt(card, feed.style.language) + view))
         with self.keys.by_key():
             armed_at = self.console.clock() + ARMING_S
             decision, key = None, ""
@@ -141,7 +142,7 @@ class Person:
                         is_unseen = not self._show_whole(card, feed)
                     else:
                         feed.line(f"first [{VIEW_KEY}]iew it whole")
-                    self._prompt(feed.style.bold(decision_prompt(card)))
+                    self._prompt(feed.style.bold(decision_prompt(card, feed.style.language)))
                     armed_at = self.console.clock() + ARMING_S
                 elif meant is None:
                     # Who types "no" has not allowed it by the "o".
@@ -186,7 +187,7 @@ class Person:
                 feed.line(line)
             answer = None
             while answer is None:
-                feed.line(feed.style.dim(f"  {question_prompt(question)}"))
+                feed.line(feed.style.dim(f"  {question_prompt(question, feed.style.language)}"))
                 line = self._line(">", wait)
                 if line is None:
                     return None
@@ -198,7 +199,7 @@ class Person:
 
     def _line(self, prompt: str, wait: Wait) -> str | None:
         self.keys.forget_typed()
-        self._prompt(prompt)
+        self._prompt(say(prompt, self.console.language))
         armed_at = self.console.clock() + ARMING_S
         while True:
             if not wait():

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from kova_ls.cli.terminal import Style, shown, shown_lines, wrap, wrap_words
+from kova_ls.l10n import Language, say
 from kova_ls.values import (
     Answer,
     Approval,
@@ -53,14 +54,13 @@ def approval_lines(approval: Approval, style: Style, folder: str) -> list[str]:
     told: set[str | None] = set()
     match subject:
         case CommandSubject():
-            head = f"{shown(approval.tool or 'The agent')}: run this command?"
+            head = style.say(f"{shown(approval.tool or 'The agent')}: run this command?")
             for number, line in enumerate(shown_lines(subject.command)):
                 body.append(_Line(_plain, f"{'$' if number == 0 else '>'} {line}"))
             if subject.hidden_chars:
-                body.append(
-                    _Line(style.red, f"({subject.hidden_chars:,} more characters not shown)")
-                )
-            body.append(_Line(style.dim, f"in {path_of(subject.cwd)}"))
+                hidden = style.say(f"({subject.hidden_chars:,} more characters not shown)")
+                body.append(_Line(style.red, hidden))
+            body.append(_Line(style.dim, style.say(f"in {path_of(subject.cwd)}")))
             if len(subject.segments) > 1 or any(part.rule for part in subject.segments):
                 body += [_segment(part, style) for part in subject.segments]
                 told = {part.reason for part in subject.segments}
@@ -80,12 +80,12 @@ def approval_lines(approval: Approval, style: Style, folder: str) -> list[str]:
             body += [_Line(_plain, line) for line in shown_lines(subject.summary)]
     for reason in approval.reasons:
         if reason.text not in told:
-            body.append(_prose(f"why: {shown(reason.text)}", style.yellow))
+            body.append(_prose(style.say(f"why: {shown(reason.text)}"), style.yellow))
     body += [_prose(f"! {shown(notice)}", style.yellow) for notice in approval.notices]
     if approval.rules and "remember" in approval.decisions:
         rules = ", ".join(shown(rule) for rule in approval.rules)
         where = f" to {path_of(approval.rules_path or '', folder)}" if approval.rules_path else ""
-        body.append(_Line(style.dim, f"remember writes {rules}{where}"))
+        body.append(_Line(style.dim, style.say(f"remember writes {rules}{where}")))
     return _framed(head, body, style)
 
 
@@ -115,7 +115,7 @@ def _diff(
         paint = {"+": style.green, "-": style.red, "@": style.cyan}.get(line[:1], _plain)
         painted.append(_Line(paint, line))
     if hidden:
-        painted.append(_Line(style.dim, f"({hidden} more lines not shown here)"))
+        painted.append(_Line(style.dim, style.say(f"({hidden} more lines not shown here)")))
     return painted
 
 
@@ -126,17 +126,17 @@ def _hunks(lines: list[str]) -> list[str]:
 
 
 def _segment(part: Segment, style: Style) -> "_Line":
-    why = f"allowed by {part.rule}" if part.rule else part.reason or "asks"
+    why = style.say(f"allowed by {part.rule}" if part.rule else part.reason or "asks")
     paint = style.green if part.rule else style.yellow
     return _Line(paint, f"  {shown(part.text)}  {shown(why)}", indent="      ")
 
 
-def decision_prompt(approval: Approval) -> str:
+def decision_prompt(approval: Approval, language: Language = Language.ENGLISH) -> str:
     """Return the line that offers the card's decisions."""
     offers = [label for _, label, _ in _offers(approval)]
     if "deny" in approval.decisions:
         offers.insert(1, "deny and say [w]hy")
-    return "  ".join(offers)
+    return "  ".join(say(offer, language) for offer in offers)
 
 
 def decision_of(approval: Approval, key: str) -> str | None:
@@ -169,18 +169,19 @@ def question_lines(request: QuestionRequest, question: Question, style: Style) -
     for number, option in enumerate(question.options, 1):
         body.append(_option(number, option.label, option.description))
     position, total = request.questions.index(question) + 1, len(request.questions)
-    head = shown(question.header or "The agent asks")
+    head = shown(question.header or style.say("The agent asks"))
     return _framed(f"{head} ({position}/{total})" if total > 1 else head, body, style)
 
 
-def question_prompt(question: Question) -> str:
+def question_prompt(question: Question, language: Language = Language.ENGLISH) -> str:
     """Return the line that says how to answer."""
     ways: list[str] = []
     if question.options:
         ways.append("numbers, as 1,3" if question.multi_select else "a number")
     if question.allow_other or not question.options:
         ways.append("your own words")
-    return f"{' or '.join(ways)}; an empty line declines"
+    offered = say(" or ", language).join(say(way, language) for way in ways)
+    return say(f"{offered}; an empty line declines", language)
 
 
 def answer_of(question: Question, line: str) -> Answer | None:

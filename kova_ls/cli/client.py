@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kova_ls.errors import DaemonUnavailable, KovaError
+from kova_ls.l10n import Language
 
 Message = dict[str, Any]
 
@@ -42,7 +43,14 @@ class Client:
         self.sock.close()
 
     def initialize(
-        self, *, folder_uri: str | None, folder_name: str, trusted: bool, name: str, version: str
+        self,
+        *,
+        folder_uri: str | None,
+        folder_name: str,
+        trusted: bool,
+        name: str,
+        version: str,
+        language: Language = Language.ENGLISH,
     ) -> Message:
         """Shake hands and return the `kova` part of the answer."""
         folders = [{"uri": folder_uri, "name": folder_name}] if folder_uri else []
@@ -61,6 +69,7 @@ class Client:
             "initialize",
             {
                 "processId": os.getpid(),
+                "locale": language.value,
                 "clientInfo": {"name": name, "version": version},
                 "rootUri": folder_uri,
                 "workspaceFolders": folders,

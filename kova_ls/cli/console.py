@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from kova_ls.cli.terminal import Style
+from kova_ls.l10n import Language, language_of_env, say
 
 ARMING_S = 0.3
 """Keys in this time after a question appeared are ignored."""
@@ -42,6 +43,11 @@ class Console:
         return cls(env, cwd, sys.stdin, sys.stdout, sys.stderr)
 
     @property
+    def language(self) -> Language:
+        """The person's, as the environment says for messages."""
+        return language_of_env(self.env)
+
+    @property
     def talk(self) -> TextIO:
         """Where everything but the answer goes: the terminal, whichever stream that is."""
         return self.stdout if is_terminal(self.stdout) else self.stderr
@@ -54,21 +60,22 @@ class Console:
             colour=on_terminal and not self.env.get("NO_COLOR") and self.env.get("TERM") != "dumb",
             signs=encoding.startswith("utf"),
             width_columns=_width_columns(self.env, stream) if on_terminal else 100,
+            language=self.language,
         )
 
     def say(self, text: str = "") -> None:
-        """Write a line where the person looks."""
-        self.talk.write(text + "\n")
+        """Write a line where the person looks, in their language if it is one of ours."""
+        self.talk.write(say(text, self.language) + "\n")
         self.talk.flush()
 
     def complain(self, text: str) -> None:
         """Write a line to stderr."""
-        self.stderr.write(text + "\n")
+        self.stderr.write(say(text, self.language) + "\n")
         self.stderr.flush()
 
     def print(self, text: str) -> None:
         """Write a line of the command's own output."""
-        self.stdout.write(text + "\n")
+        self.stdout.write(say(text, self.language) + "\n")
         self.stdout.flush()
 
 

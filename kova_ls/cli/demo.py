@@ -103,7 +103,7 @@ def main(argv: Sequence[str], console: Console, connect: Connect = reach) -> int
         project = _lay_out(scratch, is_paced=keys is not None)
         console = replace(console, env=demo_env(console.env, scratch), cwd=str(project))
         _welcome(console, scratch, is_asked=keys is not None)
-        attach = attacher(connect, console, str(project), is_trusted=True)
+        attach = attacher(connect, console, str(project), console.language, is_trusted=True)
         client = attach()
         clients = [client]
         # On the connection that is there: an upgrade meanwhile could hide the engine's address.
@@ -133,7 +133,7 @@ def main(argv: Sequence[str], console: Console, connect: Connect = reach) -> int
             clients.append(turn.client)
         style = turn.feed.style
         console.say("")
-        console.say(style.bold("The turn from inside (kova/loop/read)"))
+        console.say(style.bold(style.say("The turn from inside (kova/loop/read)")))
         ref = {"sessionId": snapshot["sessionId"], "turnId": turn.turn_id}
         loop = LoopReadResult.model_validate(turn.client.request("kova/loop/read", ref))
         for line in loop_lines(loop, style):
@@ -206,11 +206,11 @@ def _lay_out(scratch: Path, *, is_paced: bool) -> Path:
 
 def _welcome(console: Console, scratch: Path, *, is_asked: bool) -> None:
     style = console.style(console.talk)
-    console.say(style.bold("Kova LS, a demo"))
+    console.say(style.bold(style.say("Kova LS, a demo")))
     console.say("The replies come from a script, no model is called; all the rest is real.")
     if not is_asked:
         console.say("Nobody is asked: the demo answers its own cards, and says so.")
-    console.say(style.dim(f"in {scratch / 'project'}"))
+    console.say(style.dim(style.say(f"in {scratch / 'project'}")))
     console.say("")
     console.say(f"{style.sign('›', '>')} {PROMPT}")
     console.say("")

@@ -78,9 +78,11 @@ def finding_lines(finding: Finding, style: Style) -> list[str]:
         "ok": (style.sign("✓", "ok "), style.green),
         "note": (style.sign("–", "-- "), style.dim),
     }.get(finding.state, (style.sign("✗", "NO "), style.red))
-    lines = [f"{paint(sign)} {finding.name:<12} {shown(finding.text)}"]
+    lines = [f"{paint(sign)} {finding.name:<12} {style.say(shown(finding.text))}"]
     if finding.advice:
-        lines.append(f"{' ' * len(sign)} {'':<12} {style.sign('→', '->')} {shown(finding.advice)}")
+        lines.append(
+            f"{' ' * len(sign)} {'':<12} {style.sign('→', '->')} {style.say(shown(finding.advice))}"
+        )
     return lines
 
 

@@ -12,13 +12,13 @@ def loop_lines(loop: LoopReadResult, style: Style) -> list[str]:
     """Draw a turn from inside."""
     lines: list[str] = []
     for step in loop.steps:
-        lines.append(style.clip(f"step {step.number}  {shown(step.intent)}".rstrip()))
-        lines.append(style.dim(style.clip(f"  {_figures(step)}")))
+        lines.append(style.clip(style.say(f"step {step.number}  {shown(step.intent)}").rstrip()))
+        lines.append(style.dim(style.clip(f"  {_figures(step, style)}")))
         for call in step.calls:
             lines += _call_lines(call, style)
         if step.error:
             lines.append(style.red(style.clip(f"  {shown(step.error.message)}")))
-    lines.append(style.clip(f"stopped: {shown(loop.stopped_because)}"))
+    lines.append(style.clip(style.say(f"stopped: {shown(loop.stopped_because)}")))
     if loop.error:
         lines.append(style.red(style.clip(shown(loop.error.message))))
     return lines
@@ -35,7 +35,7 @@ def _call_lines(call: LoopCall, style: Style) -> list[str]:
     return lines
 
 
-def _figures(step: LoopStep) -> str:
+def _figures(step: LoopStep, style: Style) -> str:
     usage = step.usage
     parts = [f"model {shown(step.model)}"]
     if step.first_token_ms is not None:
@@ -47,7 +47,7 @@ def _figures(step: LoopStep) -> str:
         parts.append(f"${usage.cost:.{3 if usage.cost < 1 else 2}f}")
     if step.duration_ms is not None:
         parts.append(f"{_ms(step.duration_ms)} in all")
-    return ", ".join(parts)
+    return ", ".join(map(style.say, parts))
 
 
 def _ms(duration_ms: float) -> str:

@@ -20,6 +20,7 @@ from kova_ls.cli.permission_facts import Unusable, World, facts_of
 from kova_ls.cli.terminal import shown
 from kova_ls.engine import judge, workspace
 from kova_ls.engine.programs import Programs
+from kova_ls.l10n import Language, language_of_env, say
 from kova_ls.permission.effects import Connect, Effect, RunCommand
 from kova_ls.permission.facts import Call, Facts, Ruling
 from kova_ls.tools._base import ToolError
@@ -78,7 +79,7 @@ def run(argv: Sequence[str], world: World) -> int:
     try:
         options = parser.parse_args(argv)
     except UsageFault as fault:
-        world.stderr.write(f"{fault.message}\n")
+        world.stderr.write(f"{say(fault.message, language_of_env(world.env))}\n")
         return USAGE
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else USAGE
@@ -92,14 +93,14 @@ def _test(options: argparse.Namespace, world: World) -> int:
         facts, wishes = facts_of(options, world)
         call = _call(options, facts, world)
     except Unusable as fault:
-        world.stderr.write(f"{fault}\n")
+        world.stderr.write(f"{say(str(fault), language_of_env(world.env))}\n")
         return USAGE
     changed = Programs(Path(facts.data_dir) / "adopted")
     ruling = judge.rule_on(call, facts, wishes, changed)
     if options.json:
         world.stdout.write(json.dumps(permission_batch.as_json(ruling)) + "\n")
     else:
-        world.stdout.write("\n".join(_lines(call, ruling)) + "\n")
+        world.stdout.write("\n".join(_lines(call, ruling, language_of_env(world.env))) + "\n")
     return DONE
 
 
@@ -137,26 +138,26 @@ def _call(options: argparse.Namespace, facts: Facts, world: World) -> Call:
     return Call(tool, tuple(seen))
 
 
-def _lines(call: Call, ruling: Ruling) -> Iterator[str]:
+def _lines(call: Call, ruling: Ruling, language: Language) -> Iterator[str]:
     """Yield the verdict for people."""
     told: set[str | None] = {ruling.reasons[0].text}
-    yield f"{ruling.decision.value}: {shown(ruling.reasons[0].text)}"
+    yield f"{ruling.decision.value}: {say(shown(ruling.reasons[0].text), language)}"
     for segment in ruling.segments if len(ruling.segments) > 1 else ():
         why = f"rule `{segment.rule}`" if segment.rule else (segment.reason or "")
         yield f"  {shown(segment.text)}"
-        yield f"      {shown(why)}"
+        yield f"      {say(shown(why), language)}"
         told.add(segment.reason)
     is_covered = ruling.decision is Decision.ALLOW and len(ruling.segments) > 1
     for reason in () if is_covered else ruling.reasons:
         if reason.text not in told:
-            yield f"  {shown(reason.text)}"
+            yield f"  {say(shown(reason.text), language)}"
     is_asked = ruling.decision is Decision.ASK
     if is_asked and any(isinstance(effect, RunCommand) for effect in call.effects):
         if ruling.rules:
-            yield '  "Allow and remember" would write: ' + ", ".join(
+            yield say('  "Allow and remember" would write: ', language) + ", ".join(
                 f"`{shown(rule)}`" for rule in ruling.rules
             )
         else:
-            yield "  It cannot be remembered: an approval is for this time only."
+            yield say("  It cannot be remembered: an approval is for this time only.", language)
     for notice in ruling.notices:
-        yield f"  {shown(notice)}"
+        yield f"  {say(shown(notice), language)}"

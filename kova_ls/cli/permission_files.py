@@ -112,24 +112,26 @@ def _list(found: GrantSet, console: Console, *, as_json: bool) -> int:
         return DONE
     style = console.style(console.stdout)
     for title, rules in (("allowed without asking", found.allow), ("denied", found.deny)):
-        console.print(style.bold(title if rules else f"{title}: nothing"))
+        console.print(style.bold(style.say(title if rules else f"{title}: nothing")))
         for rule in rules:
             console.print(f"  {rule.source.value:<5}  {shown(rule.text)}")
             warning = free_pass(rule.text, rule.source) if rules is found.allow else None
             if warning:
-                console.print(style.yellow(f"         {shown(warning)}"))
-    console.print(style.bold("writable folders" if found.roots else "writable folders: none"))
+                console.print(style.yellow(f"         {style.say(shown(warning))}"))
+    head = style.say("writable folders" if found.roots else "writable folders: none")
+    console.print(style.bold(head))
     for root in found.roots:
         console.print(f"  {root.source.value:<5}  {shown(root.path)}")
     for proposal in found.proposals:
         if proposal.source == "project":
-            console.print(style.yellow(shown(proposal.sentence)))
-            console.print(f"  {shown(proposal.refusal or _how(proposal))}")
+            console.print(style.yellow(style.say(shown(proposal.sentence))))
+            console.print(f"  {style.say(shown(proposal.refusal or _how(proposal)))}")
     for pending in (found.pending_local, found.pending_user):
         if pending is not None:
-            console.print(style.yellow(f"Nobody confirmed what is new in {shown(pending.path)}:"))
+            head = style.say(f"Nobody confirmed what is new in {shown(pending.path)}:")
+            console.print(style.yellow(head))
             for line in pending.lines():
-                console.print(f"  {shown(line)}")
+                console.print(f"  {style.say(shown(line))}")
             user = " --user" if pending.source is RootSource.USER else ""
             console.print(
                 f"  `kova-ls permission adopt{user}` puts all of it into force, `accept{user}` one "

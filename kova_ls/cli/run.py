@@ -27,6 +27,7 @@ from kova_ls.cli.console import (
 from kova_ls.cli.terminal import shown
 from kova_ls.cli.turn import Left, Turn, open_cards
 from kova_ls.cli.whole import output_reader
+from kova_ls.l10n import Language
 from kova_ls.values import InputPart
 from kova_ls.vocabulary import ApprovalLevel, Mode
 
@@ -56,7 +57,8 @@ def main(argv: Sequence[str], console: Console, connect: Connect = reach) -> int
             raise UsageFault(
                 f"Level {options.level} needs a trusted folder. Add --trust, or leave out --level."
             )
-        attach = attacher(connect, console, folder, is_trusted)
+        language = Language.ENGLISH if options.json else console.language
+        attach = attacher(connect, console, folder, language, is_trusted=is_trusted)
         client = attach()
         stack.callback(client.close)
         snapshot = _session(client, options, folder)
@@ -215,10 +217,10 @@ def _trusted(folder: str, console: Console, keys: Keys | None, *, is_given: bool
 def ask_trust(folder: str, console: Console, keys: Keys) -> bool:
     """Ask whether a folder is trusted; only y and n are answers."""
     style = console.style(console.talk)
-    console.say(style.bold(f"Do you trust {shown(folder)}?"))
+    console.say(style.bold(style.say(f"Do you trust {shown(folder)}?")))
     console.say("If so, the agent follows its AGENTS.md, and may change files in it unasked")
     console.say("(level workspace-write). If not, it asks before each change.")
-    console.talk.write(style.bold("[y]es  [n]o") + " ")
+    console.talk.write(style.bold(style.say("[y]es  [n]o")) + " ")
     console.talk.flush()
     with keys.by_key():
         armed_at = console.clock() + ARMING_S
@@ -234,7 +236,7 @@ def ask_trust(folder: str, console: Console, keys: Keys) -> bool:
 
 
 def attacher(
-    connect: Connect, console: Console, folder: str, is_trusted: bool
+    connect: Connect, console: Console, folder: str, language: Language, *, is_trusted: bool
 ) -> Callable[[], Client]:
     """Return what attaches the terminal to the engine, again after the engine was lost."""
 
@@ -246,6 +248,7 @@ def attacher(
             trusted=is_trusted,
             name="kova-ls run",
             version=__version__,
+            language=language,
         )
         return client
 

@@ -13,6 +13,7 @@ from kova_ls.cli.client import Client, Find
 from kova_ls.cli.client import find as find_engine
 from kova_ls.cli.console import Console
 from kova_ls.cli.terminal import Style, shown
+from kova_ls.l10n import Language
 from kova_ls.protocol.engine import EngineStatusResult
 from kova_ls.vocabulary import SessionState
 
@@ -49,29 +50,40 @@ def engine_status(console: Console, find: Find = find_engine) -> EngineStatusRes
         client.close()
 
 
-def greet(client: Client) -> None:
+def greet(client: Client, language: Language = Language.ENGLISH) -> None:
     """Shake hands as a looker-on: without a folder, and trusting nothing."""
     client.initialize(
-        folder_uri=None, folder_name="", trusted=False, name="kova-ls", version=__version__
+        folder_uri=None,
+        folder_name="",
+        trusted=False,
+        name="kova-ls",
+        version=__version__,
+        language=language,
     )
 
 
 def status_lines(status: EngineStatusResult, style: Style) -> list[str]:
     """Draw the engine's state."""
     lines = [
-        f"engine {shown(status.version)}, pid {status.pid}, up {duration(status.uptime_s)}",
+        style.say(
+            f"engine {shown(status.version)}, pid {status.pid}, up {duration(status.uptime_s)}"
+        ),
     ]
     editors = [editor for editor in status.editors if editor.name != "kova-ls"]
-    lines.append(style.bold("editors") if editors else "no editor is attached")
+    lines.append(
+        style.bold(style.say("editors")) if editors else style.say("no editor is attached")
+    )
     for editor in editors:
-        trusted = "trusted" if editor.trusted else "not trusted"
-        follows = f", follows {len(editor.sessions)}" if editor.sessions else ""
+        trusted = style.say("trusted" if editor.trusted else "not trusted")
+        follows = style.say(f", follows {len(editor.sessions)}") if editor.sessions else ""
         lines.append(
             style.clip(f"  {shown(editor.name)} {shown(editor.version)}, {trusted}{follows}")
         )
-    lines.append(style.bold("sessions") if status.sessions else "no session is loaded")
+    lines.append(
+        style.bold(style.say("sessions")) if status.sessions else style.say("no session is loaded")
+    )
     for session in status.sessions:
-        where = path_of(session.workspace) if session.workspace else "no folder"
+        where = path_of(session.workspace) if session.workspace else style.say("no folder")
         title = shown(session.title) or "(untitled)"
         text = style.clip(f"  {session.state:<8} {session.session_id}  {title}  {where}")
         lines.append(style.yellow(text) if session.state is SessionState.WAITING else text)

@@ -9,6 +9,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from kova_ls.l10n import Language, say
+
 _UNSEEN = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
 ) | frozenset(map(chr, range(0xFE00, 0xFE10)))
@@ -139,6 +141,12 @@ class Style:
     signs: bool
     """The encoding has signs beyond ASCII."""
     width_columns: int = 80
+    language: Language = Language.ENGLISH
+    """Of the person."""
+
+    def say(self, text: str) -> str:
+        """Return one of our texts in the person's language."""
+        return say(text, self.language)
 
     def bold(self, text: str) -> str:
         """Make it stand out."""

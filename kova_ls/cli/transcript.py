@@ -145,7 +145,9 @@ class Feed:
                 )
                 self.line(paint(shown_prose(item.text)))
             case CompactionItem():
-                self.line(self.style.dim("earlier turns were folded into a summary"))
+                self.line(
+                    self.style.dim(self.style.say("earlier turns were folded into a summary"))
+                )
             case UserMessageItem():
                 pass
 
@@ -154,7 +156,7 @@ class Feed:
         if not self._can_wipe or self._open:
             return
         self._wipe()
-        text = f"{self.style.sign('…', '...')} {shown(title)}"
+        text = f"{self.style.sign('…', '...')} {self.style.say(shown(title))}"
         self.console.stdout.write(self.style.dim(self.style.clip(text, 1)))
         self.console.stdout.flush()
         self._passing = True

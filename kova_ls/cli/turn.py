@@ -150,10 +150,13 @@ class Turn:
                 self.feed.running("waiting for the model")
             case "session.configured":
                 self.feed.line(
-                    self.feed.style.dim(f"now mode {payload['mode']}, level {payload['level']}")
+                    self.feed.style.dim(
+                        self.feed.style.say(f"now mode {payload['mode']}, level {payload['level']}")
+                    )
                 )
             case "turn.resumed" if payload.get("recovered"):
-                self.feed.line(self.feed.style.dim("the engine was restarted; the turn goes on"))
+                style = self.feed.style
+                self.feed.line(style.dim(style.say("the engine was restarted; the turn goes on")))
             case _:
                 pass
 
@@ -219,7 +222,7 @@ class Turn:
             if card_id in (payload.get("approvalId"), payload.get("questionId")):
                 by = shown(str(payload.get("resolvedBy", "")))
                 word = shown(str(payload.get("decision") or payload.get("outcome") or "resolved"))
-                self.console.say(self.feed.style.dim(f"\n{word} by {by}"))
+                self.console.say(self.feed.style.dim(self.feed.style.say(f"\n{word} by {by}")))
                 return True
         return False
 

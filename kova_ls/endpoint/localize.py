@@ -60,8 +60,8 @@ def _value(value: Value, language: Language) -> Value:
     kind = type(value)
     spoken = FOR_PEOPLE.get(kind, ())
     update: dict[str, Any] = {}
-    for name in kind.model_fields:
-        before: Any = getattr(value, name)
+    before: Any
+    for name, before in vars(value).items():
         if name not in spoken:
             after = _inside(before, language)
         elif kind is v.OtherSubject:  # one entry a line

@@ -5,6 +5,7 @@ person is recognised by its template and said in the language that the person's 
 Invariant: light to import; a catalogue is read when somebody first needs it, never for English.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING
@@ -33,6 +34,12 @@ def language_of(locale: object) -> Language:
     if tongue != "zh" or ("hans" not in rest and not _TRADITIONAL.isdisjoint(rest)):
         return Language.ENGLISH
     return Language.CHINESE
+
+
+def language_of_env(env: Mapping[str, str]) -> Language:
+    """Return the language that an environment asks messages to be in."""
+    names = ("LC_ALL", "LC_MESSAGES", "LANG")
+    return language_of(next((env[name] for name in names if env.get(name)), None))
 
 
 def say(text: str, language: Language) -> str:

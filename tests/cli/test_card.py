@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from inline_snapshot import snapshot
 
@@ -14,7 +16,8 @@ from kova_ls.cli.card import (
     refusal,
 )
 from kova_ls.cli.terminal import Style
-from kova_ls.values import Answer, Approval, Question, QuestionRequest
+from kova_ls.l10n import Language
+from kova_ls.values import Answer, Approval, Option, Question, QuestionRequest
 
 STYLE = Style(colour=False, signs=True, width_columns=60)
 DIFF = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n keep\n--- a removed line\n+new\n"
@@ -229,3 +232,19 @@ def test_several_numbers_where_several_may_be_chosen():
     assert answer_of(question, "3, 1,3") == Answer(id="m", selected=("c", "a"))
     assert answer_of(question, "something else") is None
     assert question_prompt(question) == "numbers, as 1,3; an empty line declines"
+
+
+def test_a_card_is_drawn_in_the_persons_language(approval_json):
+    chinese = replace(STYLE, language=Language.CHINESE)
+    reasons = [{"code": "no_rule", "text": "没有规则涵盖 `git push`。"}]
+    card = Approval.model_validate(approval_json(reasons=reasons))
+    drawn = draw(card, chinese)
+    assert "bash：运行此命令？" in drawn
+    assert "$ git push" in drawn
+    assert "原因：没有规则涵盖 `git push`。" in drawn
+    assert "允许并记住将写入 git push" in drawn
+    assert decision_prompt(card, Language.CHINESE) == (
+        "[d] 拒绝  [w] 拒绝并说明原因  [o] 仅这一次  [r] 允许并记住"
+    )
+    question = Question(id="1", question="Which?", options=(Option(label="A"),))
+    assert question_prompt(question, Language.CHINESE) == "编号或自己的话；直接回车表示不回答"

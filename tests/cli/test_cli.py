@@ -46,3 +46,34 @@ def test_a_closed_pipe_ends_quietly(screen):
     object.__setattr__(seen.console, "stdout", Closed())
     assert cli.main(["--version"], seen.console) == 141
     assert seen.err == ""
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"LANG": "zh_CN.UTF-8"},
+        {"LC_MESSAGES": "zh_CN.UTF-8", "LANG": "de_DE.UTF-8"},
+        {"LC_ALL": "zh_CN.UTF-8", "LC_MESSAGES": "C", "LANG": "C"},
+    ],
+)
+def test_the_environment_chooses_the_language(screen, env):
+    seen = screen(env=env)
+    assert cli.main(["dance"], seen.console) == 2
+    assert seen.err == "没有命令 'dance'。`kova-ls --help` 会列出所有命令。\n"
+    assert cli.main([], seen.console) == 0
+    assert seen.out.startswith("用法：kova-ls")
+    assert "结束引擎" in seen.out
+
+
+def test_help_is_said_in_the_language_too(screen):
+    seen = screen(env={"LANG": "zh_CN.UTF-8"})
+    assert cli.main(["status", "--help"], seen.console) == 0
+    assert "说明引擎是否在运行" in seen.out
+    assert "以 JSON 打印" in seen.out
+
+
+@pytest.mark.parametrize("env", [{"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}, {"LANG": "zh_TW.UTF-8"}])
+def test_any_other_language_is_english(screen, env):
+    seen = screen(env=env)
+    cli.main(["dance"], seen.console)
+    assert seen.err.startswith("There is no command")

@@ -879,3 +879,45 @@ async def test_health_is_reported(tmp_path: Path, workspace: Path) -> None:
         await nvim.command("checkhealth kova")
         await nvim.wait("connected, protocol 1, workspace")
         await nvim.wait("conversation: model demo, mode agent, level workspace-write")
+
+
+
+
+async def test_the_help_file_has_every_tag(tmp_path: Path, workspace: Path) -> None:
+    async with editor(tmp_path, workspace) as (nvim, _):
+        help_text = (await nvim.lua("return vim.api.nvim_get_runtime_file('doc/kova.txt', false)"))[
+            0
+        ]
+        text = Path(help_text).read_text()
+        commands = await nvim.lua("return vim.tbl_keys(require('kova.commands').commands)")
+        assert [c for c in commands if f"*:Kova-{c}*" not in text] == []
+        settings = await nvim.lua("return vim.tbl_keys(require('kova.config').defaults)")
+        assert [s for s in settings if f"*kova-setting-{s}*" not in text] == []
+        plugs = await nvim.lua(
+            """
+            local names = {}
+            for _, mode in ipairs({ 'n', 'x' }) do
+              for _, map in ipairs(vim.api.nvim_get_keymap(mode)) do
+                table.insert(names, map.lhs:match('^<Plug>%(kova%-.*%)$'))
+              end
+            end
+            return names
+            """
+        )
+        assert len(plugs) >= 14
+        assert [p for p in plugs if f"*{p}*" not in text] == []
+
+
+async def test_the_server_is_told_the_language(tmp_path: Path, workspace: Path) -> None:
+    async with editor(tmp_path, workspace, settings="locale = 'zh-cn'") as (nvim, engine):
+        await nvim.command("Kova")
+        assert (await engine.wait_for("initialize"))["locale"] == "zh-cn"
+
+
+async def test_without_the_setting_the_language_is_that_of_neovims_messages(
+    tmp_path: Path, workspace: Path
+) -> None:
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await nvim.command("Kova")
+        told = (await engine.wait_for("initialize"))["locale"]
+        assert told == await nvim.lua("return vim.v.lang")

@@ -202,6 +202,9 @@ local function lsp_config(mine)
     root_dir = M.root,
     workspace_folders = { { uri = vim.uri_from_fname(M.root), name = vim.fs.basename(M.root) } },
     handlers = handlers(),
+    before_init = function(params)
+      params.locale = config.get().locale or vim.v.lang
+    end,
     init_options = {
       kova = {
         versions = { 1 },

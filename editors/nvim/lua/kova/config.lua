@@ -44,6 +44,7 @@ local M = {}
 ---@field cmd string[]|fun(dispatchers: table): table the server, or a function as `vim.lsp.start` takes it
 ---@field env table<string, string> environment of the server, added to Neovim's
 ---@field root string|fun(): string|nil the workspace; by default the repository of the current folder
+---@field locale string|nil the language the server speaks to you, such as "zh-cn"; by default `v:lang`
 ---@field resume "active"|"last"|"never" what `:Kova` opens first
 ---@field documents boolean let the server see open buffers, unsaved text included
 ---@field notify boolean say it when something waits outside the Kova windows
@@ -58,6 +59,7 @@ M.defaults = {
   cmd = { "kova-ls" },
   env = {},
   root = nil,
+  locale = nil,
   resume = "active",
   documents = true,
   notify = true,
@@ -105,7 +107,7 @@ M.defaults = {
 }
 
 local OPEN = { env = true, icons = true }
-local OPTIONAL = { root = { "string", "function" } }
+local OPTIONAL = { root = { "string", "function" }, locale = { "string" } }
 local CHOICES = {
   resume = { "active", "last", "never" },
   ["layout.position"] = { "right", "left", "bottom", "tab" },
