@@ -881,8 +881,6 @@ async def test_health_is_reported(tmp_path: Path, workspace: Path) -> None:
         await nvim.wait("conversation: model demo, mode agent, level workspace-write")
 
 
-
-
 async def test_the_help_file_has_every_tag(tmp_path: Path, workspace: Path) -> None:
     async with editor(tmp_path, workspace) as (nvim, _):
         help_text = (await nvim.lua("return vim.api.nvim_get_runtime_file('doc/kova.txt', false)"))[

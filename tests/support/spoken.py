@@ -115,6 +115,7 @@ _SILENT_TEXTS = frozenset(
         "kova-ls {0}",
         "kova-ls: {0}\n",
         "ollama pull qwen3-coder",
+        "permission import",
         "permission {0}",
         "pip install ripgrep",
         "{0:.0f} ms",
