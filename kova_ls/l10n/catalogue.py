@@ -20,7 +20,7 @@ from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 
-LONGEST_CHARS = 4_000
+LONGEST_CHARS = 2_000
 """Longer texts are somebody's content, not ours."""
 _HOLE = re.compile(r"\{(\d+)(![rsa])?(?::([^{}]*))?\}")
 _QUOTED = re.compile(
@@ -28,8 +28,8 @@ _QUOTED = re.compile(
 )
 """What `repr` makes of a text, a list or a plain value."""
 _NUMBER = re.compile(r"\d[\d,.]*(?:e[+-]?\d+)?")
-_MOST_TRIES = 64
-_MOST_SENTENCES = 12
+_MOST_TRIES = 16
+_MOST_SENTENCES = 8
 _DEEPEST = 4
 _SENTENCE_END = re.compile(r"(?<=[.!?:]) (?=\S)")
 _EDGE_CHARS = 3
