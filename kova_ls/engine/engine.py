@@ -71,7 +71,7 @@ class Engine:
         )
         self.grants = Grants(kova_home, data_dir, home=Path(home), env=env)
         self.programs = Programs(data_dir / "adopted")
-        self.commands = CommandWatch(self.grants, self.programs)
+        self.commands = CommandWatch(self.grants, self.programs, self.models)
         self.declined: set[tuple[str, str]] = set()
         """Path and digest of permission files that the person would not adopt."""
         self.editors: list[Editor] = []

@@ -1,9 +1,12 @@
 """The models that the settings name, and an adapter for each that was used.
 
+Invariant: settings that changed while a command of the agent ran are not read by this engine until
+the person changes the file again: they say where keys are sent and what runs commands.
 Invariant: a key is read from the environment when it is wanted and kept only with its adapter.
 """
 
 import contextlib
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +28,9 @@ _NO_MODEL = (
 )
 
 
+_Stamp = tuple[int, ...]
+
+
 class Models:
     """The settings of one user, read again when they changed, and the models in them."""
 
@@ -33,22 +39,56 @@ class Models:
         """As they were last read."""
         self._kova_home = kova_home
         self._env = env
-        self._stamp: tuple[int, int] | None = None
+        self._stamp: _Stamp | None = None
+        self._held: _Stamp | None = None
+        """Of a content that a command of the agent may have written."""
+        self._running = 0
         self._adapters: dict[tuple[str, str | None], Adapter] = {}
         self._ollama: tuple[str, ...] = ()
 
     def read(self, env: Mapping[str, str] | None = None) -> Settings:
         """Read config.toml again when it changed. Raises: SettingsError."""
-        try:
-            info = (self._kova_home / "config.toml").stat()
-            stamp = (info.st_mtime_ns, info.st_size)
-        except OSError:
-            stamp = (0, 0)
-        if stamp != self._stamp:
+        stamp = self._look()
+        is_new = stamp != self._stamp and stamp != self._held
+        if is_new and (not self._running or self._stamp is None):
             self.settings = config.read(self._kova_home)
             self._stamp = stamp
             self._adapters.clear()
         return config.with_discovered(self.settings, env or self._env, self._ollama)
+
+    def _look(self) -> _Stamp:
+        path = self._kova_home / "config.toml"
+        try:
+            info = path.stat()
+        except OSError:
+            return ()
+        if not stat.S_ISREG(info.st_mode):  # a pipe would stop the engine
+            raise SettingsError(f"{path} is no ordinary file. Remove it.")
+        return info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino
+
+    def command_started(self) -> None:
+        """Read what stands before a command of the agent starts; matched by `command_finished`."""
+        if not self._running:
+            with contextlib.suppress(SettingsError):
+                self.read()
+        self._running += 1
+
+    def command_finished(self) -> tuple[str, ...]:
+        """Hold back what changed while commands ran; return a notice when there is such."""
+        self._running -= 1
+        try:
+            stamp = self._look()
+        except SettingsError as error:
+            return (error.message,)
+        if stamp in (self._stamp, self._held):
+            return ()
+        self._held = stamp
+        notice = (
+            f"{self._kova_home / 'config.toml'} changed while a command of the agent ran. The "
+            "settings of before stay in force: look at the file and save it again while no command "
+            "runs, or run kova-ls stop."
+        )
+        return (notice,)
 
     async def look_around(self) -> None:
         """Find a local Ollama when nothing else is configured."""

@@ -1,4 +1,4 @@
-"""Permission files and remembered programs, watched while commands of the agent run.
+"""Permission files, settings and remembered programs, watched while commands of the agent run.
 
 A command is over for this purpose when nothing that it started is alive any more: a process that
 it left behind may still write. The daemon is told of the end of its own children by the system;
@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from kova_ls.engine.grants import Grants
+from kova_ls.engine.models import Models
 from kova_ls.engine.process_group import has_living, processes
 from kova_ls.engine.programs import Programs, Stamp
 from kova_ls.errors import RequestFailed
@@ -38,8 +39,9 @@ class Watched:
 class CommandWatch:
     """Keeps permissions as they were before the commands that run."""
 
-    def __init__(self, grants: Grants, programs: Programs) -> None:
+    def __init__(self, grants: Grants, programs: Programs, models: Models) -> None:
         self._grants = grants
+        self._models = models
         self._programs = programs
         self._active = 0
         self._left: list[Watched] = []
@@ -60,7 +62,7 @@ class CommandWatch:
         watched = Watched(workspace, tell)
         watched.before = self._programs.stamps(workspace, self._grants.load(workspace).allow)
         try:
-            self._grants.command_started(workspace)
+            self._start(workspace)
         except RequestFailed as error:
             raise ToolError(error.message) from error
         self._active += 1
@@ -81,14 +83,20 @@ class CommandWatch:
         if self._is_any_alive([watched]):
             # Begun anew before it ends: what it changed is told now, and the watch goes on.
             with suppress(RequestFailed):
-                self._grants.command_started(watched.workspace)
+                self._start(watched.workspace)
                 self._left.append(watched)
         self._finish(watched)
         self.settle()
 
+    def _start(self, workspace: str | None) -> None:
+        self._grants.command_started(workspace)
+        self._models.command_started()
+
     def _finish(self, watched: Watched) -> None:
         self._programs.compare(watched.before)
         for notice in self._grants.command_finished(watched.workspace):
+            watched.tell(notice)
+        for notice in self._models.command_finished():
             watched.tell(notice)
 
     def _is_any_alive(self, ended: list[Watched]) -> bool:

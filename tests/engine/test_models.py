@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from kova_ls.errors import RequestFailed
@@ -53,3 +55,27 @@ async def test_a_call_of_a_priced_model_has_a_cost(stage):
     assert stage.engine.models.account("gone", {}, call) == call
     config.write_text('[models.far]\napi = "openai-chat"\n[models.far.price]\ninput = -2\n')
     assert "models.far.price" in refused(lambda: stage.engine.models.find("far", {}))
+
+
+async def test_what_a_command_changed_in_the_settings_is_not_read(stage):
+    models = stage.engine.models
+    config = stage.root / "kova/config.toml"
+    models.command_started()
+    config.write_text(config.read_text() + "\n[models.evil]\napi = 'scripted'\nscript = 'x'\n")
+    refused(lambda: models.find("evil", {}))
+    (notice,) = models.command_finished()
+    assert "changed while a command of the agent ran" in notice
+    refused(lambda: models.find("evil", {}))
+    # Another command launders nothing, and is told nothing again.
+    models.command_started()
+    assert models.command_finished() == ()
+    refused(lambda: models.find("evil", {}))
+    config.write_text(config.read_text())
+    assert models.find("evil", {}).api == "scripted"
+
+
+async def test_a_pipe_in_the_place_of_the_settings_is_named(stage):
+    config = stage.root / "kova/config.toml"
+    config.unlink()
+    os.mkfifo(config)
+    assert "no ordinary file" in refused(lambda: stage.engine.models.find("", {}))

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from kova_ls.engine.grants import Grants
+from kova_ls.engine.models import Models
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.running import CommandWatch
 from kova_ls.tools._base import ToolError
@@ -22,7 +23,9 @@ class Desk:
         self.user = self.home / ".kova/permissions.json"
         self.user.write_text('{"allow": ["git log *"]}')
         self.grants = Grants(self.home / ".kova", root / "data", home=self.home)
-        self.watch = CommandWatch(self.grants, Programs(root / "data/adopted"))
+        self.watch = CommandWatch(
+            self.grants, Programs(root / "data/adopted"), Models(root / "kova", {})
+        )
         self.told = []
 
     def during(self):
