@@ -1,8 +1,8 @@
 // Bundle the extension, its pages and, with --tests, the unit tests.
 import { build } from "esbuild";
-import { readdirSync, rmSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 
-const shared = { bundle: true, logLevel: "warning", sourcemap: false, legalComments: "none" };
+const shared = { bundle: true, logLevel: "warning", sourcemap: false, legalComments: "none", metafile: true };
 
 if (process.argv.includes("--tests")) {
   rmSync("dist/test", { recursive: true, force: true });
@@ -19,7 +19,7 @@ if (process.argv.includes("--tests")) {
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });
 } else {
-  await Promise.all([
+  const built = await Promise.all([
     build({
       ...shared,
       entryPoints: ["src/extension.ts"],
@@ -40,4 +40,16 @@ if (process.argv.includes("--tests")) {
       minify: true,
     }),
   ]);
+  writeFileSync("dist/LICENSES.txt", licenses(built.flatMap(({ metafile }) => Object.keys(metafile.inputs))));
+}
+
+/** The licences of the packages that went into the bundles. */
+function licenses(inputs) {
+  const names = inputs.map((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]).filter(Boolean);
+  return [...new Set(names)].sort().map((name) => {
+    const folder = `node_modules/${name}`;
+    const { version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+    const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+    return `${name} ${version} (${license})\n\n${file ? readFileSync(`${folder}/${file}`, "utf8").trim() : ""}\n`;
+  }).join(`\n${"-".repeat(80)}\n\n`);
 }

@@ -243,6 +243,7 @@ export class ApprovalCard implements Card {
 
   private opened(key: string): void {
     this.unopened.delete(key);
+    this.told.say("", false);
     this.refresh();
   }
 

@@ -22,7 +22,7 @@ export class Composer {
   readonly input: HTMLTextAreaElement;
   private readonly completion: Completion;
   private readonly chipList = h("ul", { class: "chips", "aria-label": t("attachments"), hidden: true });
-  private readonly queueList = h("ul", { class: "queue", "aria-label": t("queued"), hidden: true });
+  private readonly queueList = h("ul", { class: "queue", "aria-label": t("queued"), "aria-live": "polite", hidden: true });
   private readonly send: HTMLButtonElement;
   private readonly other: HTMLButtonElement;
   private readonly halt: HTMLButtonElement;
@@ -175,7 +175,7 @@ export class Composer {
     this.isSending = true;
     this.refresh();
     try {
-      const { status, notices } = await act("send", {
+      const { notices } = await act("send", {
         text,
         mentions: mentioned(text, this.mentions).map(({ uri }) => ({ uri })),
         attachments: { pictures: this.pictures, pasted: this.pasted },
@@ -190,8 +190,6 @@ export class Composer {
       this.changed();
       if (notices.length > 0) {
         this.say(notices.join(" "), true);
-      } else if (status === "queued") {
-        this.say(t("queued"), false);
       }
     } catch (error) {
       this.complain(error);
