@@ -24,6 +24,8 @@ from kova_ls.vocabulary import ApprovalLevel, Mode, RootSource
 
 _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\\x00-\x1f]|\\.){0,200}"|-?\d{1,18})')
 _CHUNK_BYTES = 1 << 16
+_MAX_KEPT = 256
+"""Lists of rules that are kept ready, and facts with them."""
 
 
 def batch(options: argparse.Namespace, world: World) -> int:
@@ -75,11 +77,12 @@ def _line_judge(facts: Facts, *, looks: bool) -> Callable[[bytes], bytes]:
     `looks` at the folders that a line names; without, the text of the line alone counts.
     """
     known: dict[tuple[str, ...], tuple[tuple[Rule, ...], list[dict[str, str]]]] = {}
+    built: dict[tuple[Any, ...], Facts] = {}
 
     def rules_of(texts: tuple[str, ...]) -> tuple[tuple[Rule, ...], list[dict[str, str]]]:
         found = known.get(texts)
         if found is None:
-            if len(known) > 256:
+            if len(known) > _MAX_KEPT:
                 known.clear()
             rules = tuple(Rule(text, RootSource.LOCAL) for text in texts)
             found = known[texts] = (rules, list(_problems(texts)))
@@ -94,13 +97,19 @@ def _line_judge(facts: Facts, *, looks: bool) -> Callable[[bytes], bytes]:
                 return _dumps(_bad_line(_id_of(given, line), problem))
             asked = cast(dict[str, Any], given)
             rules, problems = rules_of(tuple(cast(list[str], asked.get("rules") or ())))
-            mine = replace(
-                facts,
-                allow=rules,
-                deny=rules_of(tuple(cast(list[str], asked.get("deny") or ())))[0],
-                mode=Mode(asked.get("mode") or facts.mode),
-                level=ApprovalLevel(asked.get("level") or facts.level),
-            )
+            deny = rules_of(tuple(cast(list[str], asked.get("deny") or ())))[0]
+            given_for = (id(rules), id(deny), asked.get("mode"), asked.get("level"))
+            mine = built.get(given_for)
+            if mine is None or mine.allow is not rules or mine.deny is not deny:
+                if len(built) > _MAX_KEPT:
+                    built.clear()
+                mine = built[given_for] = replace(
+                    facts,
+                    allow=rules,
+                    deny=deny,
+                    mode=Mode(asked.get("mode") or facts.mode),
+                    level=ApprovalLevel(asked.get("level") or facts.level),
+                )
             effect: Effect = RunCommand(asked["command"], facts.workspace or "/")
             if looks:
                 effect = judge.seen_on_disk(effect, home=facts.home, workspace=facts.workspace)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kova_ls.permission.effects import RunCommand
 from kova_ls.permission.facts import Facts
 from kova_ls.permission.module_folders import module_reason
-from kova_ls.permission.protected import sensitive_word
+from kova_ls.permission.protected import may_be_sensitive, sensitive_word
 from kova_ls.permission.rules import load, match_line, match_part
 from kova_ls.permission.searches import search_pattern
 from kova_ls.permission.shell import DIFFERS, Part, analyse, is_confirmed
@@ -94,6 +94,8 @@ def _guard(part: Part, effect: RunCommand, facts: Facts) -> Reason | None:
         return Reason(
             code="git_dir", text="The git directory that git would use is not the workspace's own."
         )
+    if not may_be_sensitive("\n".join(part.values)):
+        return None
     for at, (value, key) in enumerate(zip(part.values, part.keys, strict=True)):
         if not at:
             continue

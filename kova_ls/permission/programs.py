@@ -5,6 +5,7 @@ Invariant: what is not known is treated in the narrower way.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from kova_ls.permission.python_modules import PYTHON_WRAPPERS, module_program
@@ -298,6 +299,7 @@ def program_name(word: str) -> str:
     return name
 
 
+@lru_cache(maxsize=1024)
 def takes_subcommands(name: str) -> bool | None:
     """Tell whether the second word is a sub-command; None for an unknown program."""
     known = _TAKES.get(name)
@@ -353,6 +355,7 @@ def development_program(words: Sequence[str]) -> Inner | None:
     return None if program is None else Inner(at + 2, program, is_module=True)
 
 
+@lru_cache(maxsize=1024)
 def _never_program(name: str) -> str | None:
     reason = _NEVER.get(name)
     if reason is not None:

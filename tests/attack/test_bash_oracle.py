@@ -26,15 +26,23 @@ from tests.support.bash_oracle import BashOracle, breach
 LINES = int(os.environ.get("KOVA_ORACLE_LINES", "700"))
 SEED = int(os.environ.get("KOVA_ORACLE_SEED", "1"))
 REAL = Path(__file__).parents[3] / "shared" / "corpus" / "real-commands.jsonl"
-CASES = Path(__file__).parents[1] / "data" / "permission" / "cases.jsonl"
+DATA = Path(__file__).parents[1] / "data" / "permission"
 
-RULES = ("git log *", "git diff *", "echo *", "ls *", "cat *", "sort *", "printf *", "npm test")
-FILES = ("--output=PWNED", "-oPWNED", "a.txt", "git", "touch", "b c", "*", "log")
+RULES = (
+    *("git log *", "git diff *", "echo *", "ls *", "cat *", "sort *", "printf *", "npm test"),
+    *("python -m pytest *", "uv run python -m pip list *", "python3 -m json.tool *"),
+)
+FILES = ("--output=PWNED", "-oPWNED", "-pPWNED", "a.txt", "git", "touch", "b c", "*", "log")
 
 pytestmark = pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash to be the judge")
 
+STARTS = [
+    *("git log", "git diff", "echo", "ls", "cat", "sort", "printf", "npm test"),
+    *("python -m pytest", "uv run python -m pip list", "python3 -m json.tool"),
+]
 WORDS = [
-    *("git log", "git diff", "echo", "ls", "cat", "sort", "printf", "npm test", "git", "log"),
+    *STARTS,
+    *("git", "log", "python", "-m", "pytest", "-m pytest", "-c", "-p", "pip list", "uv run", "-B"),
     *(
         "a.txt",
         "-n",
@@ -156,7 +164,7 @@ def random_lines(rng: random.Random) -> Iterator[str]:
     while True:
         pieces: list[str] = []
         for _ in range(rng.randint(1, 4)):
-            pieces += [rng.choice(WORDS[:8]), " ", rng.choice(WORDS), rng.choice(["", " "])]
+            pieces += [rng.choice(STARTS), " ", rng.choice(WORDS), rng.choice(["", " "])]
             pieces.append(rng.choice([" ", " && ", "; ", " | ", "\n", " & ", " || "]))
         pieces.pop()
         for _ in range(rng.choice([0, 1, 1, 1, 2, 2, 3, 5])):
@@ -203,8 +211,12 @@ def test_bash_does_no_more_than_the_rules_say_for_any_text(
 
 @pytest.mark.timeout(120)
 def test_bash_does_no_more_than_the_rules_say_for_the_cases(oracle: BashOracle) -> None:
-    for line in CASES.read_text().splitlines():
-        case = json.loads(line)
+    lines = [
+        line
+        for name in ("cases.jsonl", "forms.jsonl")
+        for line in (DATA / name).read_text().splitlines()
+    ]
+    for case in map(json.loads, lines):
         if not case["command"].isascii() or "/" in case["command"].split(" ")[0]:
             continue
         check(oracle, case["command"], tuple(case["rules"]))

@@ -53,6 +53,22 @@ def test_every_case_gets_its_verdict(case: dict[str, Any]) -> None:
         assert ruling.rules in [(rule,) for rule in (case["rule"], *case.get("rule_alt", ()))]
 
 
+FORMS: list[dict[str, Any]] = [
+    json.loads(line) for line in (DATA / "forms.jsonl").read_text().splitlines()
+]
+"""Other forms of the same families. `rule` is what remembering writes, empty where it may not be."""
+
+
+@pytest.mark.parametrize("kind", sorted({form["kind"] for form in FORMS}))
+def test_every_form_gets_its_verdict(kind: str) -> None:
+    for form in FORMS:
+        if form["kind"] == kind:
+            ruling = rule_on(form["command"], facts(*form["rules"]))
+            assert ruling.decision.value == form["verdict"], form
+            if "rule" in form:
+                assert " ".join(ruling.rules) == form["rule"], form
+
+
 def test_what_would_be_remembered_lets_the_command_through() -> None:
     for case in CASES:
         rules = rule_on(case["command"]).rules
@@ -102,7 +118,7 @@ def test_commands_of_real_agents_ask_rarely_once_remembered() -> None:
     allowed = 1 - asking.total() / total
     expected = 1 - sum(asking[code] for code in MAY_ASK) / total
     print(f"allowed {allowed:.1%} of at most {expected:.1%}")
-    assert allowed > 0.67
+    assert allowed > 0.71
     assert allowed / expected > 0.92
 
 

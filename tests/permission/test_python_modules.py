@@ -126,6 +126,8 @@ def test_modules_of_the_folder_are_told_apart() -> None:
     assert replaced("json.tool", frozenset({"x", "test", "click"})) is None
     assert replaced("black", frozenset({"click"})) == "click"
     assert replaced("ruff", frozenset({"ruff"})) == "ruff"
-    for name in ("json", "click", "ruff", "pip", "argparse"):
+    assert replaced("json.tool", frozenset({"_new"})) == "_new"
+    for name in ("json", "click", "ruff", "pip", "argparse", "org", "_black_version", "a__mypyc"):
         assert could_replace(name)
-    assert not could_replace("main")
+    for name in ("main", "__init__", "__main__"):
+        assert not could_replace(name)

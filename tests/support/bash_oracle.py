@@ -113,6 +113,8 @@ _DANGEROUS: dict[str, tuple[str, ...]] = {
     "sort": ("-o", "--output", "--compress"),
     "rg": ("--pre=", "--pre "),
     "printf": ("-v",),
+    "python": ("-c", "-p", "-o", "--pdbcls"),
+    "uv": ("--python", "--log"),
 }
 
 
