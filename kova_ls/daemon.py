@@ -250,7 +250,10 @@ def peer_pid(peer: Any) -> int | None:
 
 
 def is_own_descendant(pid: int | None, ancestor: int) -> bool:
-    """Say whether a process was started, however indirectly, by `ancestor`."""
+    """Say whether a process was started, however indirectly, by `ancestor`.
+
+    One that is gone counts as such: it may have left its connection to a child of its own.
+    """
     for _ in range(256):
         if pid is None or pid <= 1:
             return False
@@ -261,7 +264,7 @@ def is_own_descendant(pid: int | None, ancestor: int) -> bool:
                 # The second field is the name in parentheses and may hold anything.
                 pid = int(file.read().rpartition(b")")[2].split()[1])
         except (OSError, ValueError, IndexError):
-            return False
+            return True
     return True
 
 
