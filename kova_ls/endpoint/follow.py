@@ -7,7 +7,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from kova_ls.endpoint.project import Projector
+from kova_ls.endpoint.project import Projector, projector_of
+from kova_ls.engine import Session
 from kova_ls.journal.store import Stored
 from kova_ls.journal.stream import Delta
 from kova_ls.l10n import Language
@@ -80,3 +81,34 @@ class Follower:
     def close(self) -> None:
         """Send what is held."""
         self._flush()
+
+
+def follow(
+    session: Session,
+    detail: Detail,
+    max_latency_s: float,
+    *,
+    write: Callable[[bytes], None],
+    write_now: Callable[[bytes], None],
+    waiting_bytes: Callable[[], int],
+    give_up: Callable[[], None],
+    language: Language,
+) -> Callable[[], None]:
+    """Send an editor the session's facts from now on; returns what ends it."""
+    follower = Follower(
+        projector_of(session),
+        detail,
+        min(max(max_latency_s, 0.0), 1.0),
+        write=write,
+        write_now=write_now,
+        waiting_bytes=waiting_bytes,
+        give_up=give_up,
+        language=language,
+    )
+    leave = session.stream.subscribe(follower)
+
+    def stop() -> None:
+        leave()
+        follower.close()
+
+    return stop

@@ -7,7 +7,7 @@ Invariant: light to import: an editor's `initialize` is answered before the engi
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -74,6 +74,28 @@ def parse(body: bytes) -> Any:
     except orjson.JSONDecodeError:
         # Lone surrogates and numbers beyond a double are legal JSON that orjson refuses.
         return json.loads(body, parse_constant=_refuse_constant)
+
+
+class NoMessage(Exception):
+    """A body that is no JSON-RPC message; the text says what to send."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def message(body: bytes) -> dict[str, Any]:
+    """Return the message that a body holds. Raises: NoMessage."""
+    try:
+        value = parse(body)
+    except (ValueError, RecursionError) as error:
+        text = f"Not JSON: {str(error)[:200]}. Send one JSON object per frame."
+        raise NoMessage(PARSE_ERROR, text) from error
+    if not isinstance(value, dict):
+        what = "A batch is not part of LSP" if isinstance(value, list) else "Not an object"
+        text = f"{what}: send one JSON-RPC object per frame."
+        raise NoMessage(INVALID_REQUEST, text)
+    return cast(dict[str, Any], value)
 
 
 def _refuse_constant(name: str) -> Any:

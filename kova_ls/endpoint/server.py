@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, cast
 
-from kova_ls.endpoint import framing, handshake
+from kova_ls.endpoint import framing, handshake, text_sync
+from kova_ls.endpoint.asked import Asked
 from kova_ls.endpoint.hub import Hub
 from kova_ls.endpoint.lsp import REQUEST_PREFIX, PlainClient, capabilities
 from kova_ls.l10n import Language, say
@@ -58,8 +59,7 @@ class EditorEndpoint(asyncio.Protocol):
         self._is_shut_down = False
         self._tasks: dict[Any, asyncio.Task[WireModel]] = {}
         """Id of a request -> its work."""
-        self._asked: dict[str, asyncio.Future[Any]] = {}
-        """Id of our request to the editor -> its answer."""
+        self._asked = Asked(self.write)
 
     @property
     def engine(self) -> "Engine":
@@ -79,9 +79,7 @@ class EditorEndpoint(asyncio.Protocol):
         self._transport = None
         for task in list(self._tasks.values()):
             task.cancel()
-        for future in self._asked.values():
-            if not future.done():
-                future.set_exception(ConnectionError("the editor is gone"))
+        self._asked.lose()
         for session_id in list(self.followed):
             self.unfollow(session_id)
         if self.plain is not None:
@@ -134,17 +132,11 @@ class EditorEndpoint(asyncio.Protocol):
 
     def _take(self, body: bytes) -> None:
         try:
-            message = framing.parse(body)
-        except (ValueError, RecursionError) as error:
-            text = f"Not JSON: {str(error)[:200]}. Send one JSON object per frame."
-            self.write(framing.error(None, framing.PARSE_ERROR, text))
+            message = framing.message(body)
+        except framing.NoMessage as error:
+            self.write(framing.error(None, error.code, str(error)))
             return
-        if not isinstance(message, dict):
-            what = "A batch is not part of LSP" if isinstance(message, list) else "Not an object"
-            text = f"{what}: send one JSON-RPC object per frame."
-            self.write(framing.error(None, framing.INVALID_REQUEST, text))
-            return
-        self._route(cast(dict[str, Any], message))
+        self._route(message)
 
     def _route(self, message: dict[str, Any]) -> None:
         method = message.get("method")
@@ -307,15 +299,6 @@ class EditorEndpoint(asyncio.Protocol):
                 task = self._tasks.get(params.get("id"))
                 if task is not None:
                     task.cancel()
-            case "textDocument/didOpen":
-                overlay.opened(params["textDocument"])
-            case "textDocument/didChange":
-                document = params["textDocument"]
-                overlay.changed(document["uri"], document.get("version"), params["contentChanges"])
-            case "textDocument/didSave":
-                overlay.saved(params["textDocument"]["uri"], params.get("text"))
-            case "textDocument/didClose":
-                overlay.closed(params["textDocument"]["uri"])
             case "workspace/didChangeWorkspaceFolders":
                 event = params["event"]
                 gone = {folder["uri"] for folder in event.get("removed", ())}
@@ -325,37 +308,27 @@ class EditorEndpoint(asyncio.Protocol):
                 if self.plain is not None:
                     self.plain.settle_trust()
                 self.engine.folders_changed(self)
-            case "kova/editor/documentChanged":
-                overlay.dirtied(params["uri"], is_dirty=params["dirty"] is True)
             case _:
-                pass
+                text_sync.take(overlay, method, params)
 
     # -- following sessions -------------------------------------------------------------------------
 
     def follow(self, session: "Session", detail: Detail | None, max_latency_ms: int | None) -> None:
         """Send this editor the session's facts from now on."""
-        from kova_ls.endpoint.follow import Follower
-        from kova_ls.endpoint.project import projector_of
+        from kova_ls.endpoint.follow import follow
 
         self.unfollow(session.id)
-        latency = self._max_latency_s if max_latency_ms is None else max_latency_ms / 1_000
-        follower = Follower(
-            projector_of(session),
+        latency_s = self._max_latency_s if max_latency_ms is None else max_latency_ms / 1_000
+        self.followed[session.id] = follow(
+            session,
             detail or Detail.DELTAS,
-            min(max(latency, 0.0), 1.0),
+            latency_s,
             write=self.write,
             write_now=self.write_now,
             waiting_bytes=self._waiting_bytes,
             give_up=lambda: self.lose(session.id),
             language=self.language,
         )
-        leave = session.stream.subscribe(follower)
-
-        def stop() -> None:
-            leave()
-            follower.close()
-
-        self.followed[session.id] = stop
 
     def unfollow(self, session_id: str) -> None:
         """Send no more of a session."""
@@ -377,32 +350,14 @@ class EditorEndpoint(asyncio.Protocol):
         """Ask the editor. Raises: TimeoutError, ConnectionError."""
         if self._transport is None:
             raise ConnectionError("the editor is gone")
-        request_id = f"kova-{token_hex(4)}"
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._asked[request_id] = future
-        self.write(framing.request(request_id, method, framing.dump(params)))
-        try:
-            async with asyncio.timeout(timeout_s):
-                return await future
-        except (TimeoutError, asyncio.CancelledError):
-            self.write(framing.notification("$/cancelRequest", framing.dump({"id": request_id})))
-            raise
-        finally:
-            self._asked.pop(request_id, None)
+        return await self._asked.ask(method, params, timeout_s)
 
     def _answered(self, message: dict[str, Any]) -> None:
         request_id = str(message.get("id"))
         if self.plain is not None and request_id.startswith(REQUEST_PREFIX):
             self.plain.take_answer({**message, "id": request_id})
             return
-        future = self._asked.get(request_id)
-        if future is None or future.done():
-            return
-        if "error" in message:
-            text = handshake.dig(message["error"], "message")
-            future.set_exception(ConnectionError(str(text)))
-        else:
-            future.set_result(message["result"])
+        self._asked.answered(request_id, message)
 
     async def show_document(self, uri: str, line_no: int | None) -> bool:
         """Show a file by LSP's own means, without taking the focus."""

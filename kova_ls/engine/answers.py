@@ -1,7 +1,16 @@
-"""Whether answers fit the questions."""
+"""What people answer to a turn that waits: whether it fits, its record, and the turn's waking.
+
+Invariant: nothing is recorded that the card or the questions did not offer.
+"""
+
+from typing import TYPE_CHECKING
 
 from kova_ls.errors import RequestFailed
+from kova_ls.journal import records as r
 from kova_ls.values import Answer, QuestionRequest
+
+if TYPE_CHECKING:
+    from kova_ls.engine.session import Session
 
 
 def check(request: QuestionRequest, answers: tuple[Answer, ...]) -> None:
@@ -25,3 +34,67 @@ def check(request: QuestionRequest, answers: tuple[Answer, ...]) -> None:
             raise RequestFailed(
                 "invalidParams", f"answers[{number}].selected: only one option may be chosen."
             )
+
+
+def respond(
+    session: "Session",
+    approval_id: str,
+    decision: str,
+    by: str,
+    *,
+    feedback: str | None,
+    option: str | None,
+) -> None:
+    """Answer an open card. Raises: RequestFailed for a decision that it does not offer."""
+    card = next(a for a in session.state.approvals if a.approval_id == approval_id)
+    if decision not in card.decisions:
+        raise RequestFailed(
+            "invalidParams",
+            f"decision: {decision!r} is not offered; expected one of {', '.join(card.decisions)}.",
+        )
+    session.record(
+        r.ApprovalResolved(
+            approval_id=approval_id,
+            turn_id=card.turn_id,
+            decision=decision,
+            resolved_by=by,
+            feedback=feedback,
+            option=option,
+        )
+    )
+    session.wake(approval_id)
+
+
+def answer(
+    session: "Session", question_id: str, answers: tuple[Answer, ...] | None, by: str
+) -> None:
+    """Answer or, with None, decline open questions."""
+    request = next(q for q in session.state.questions if q.question_id == question_id)
+    if answers is not None:
+        check(request, answers)
+    session.record(
+        r.QuestionResolved(
+            question_id=question_id,
+            turn_id=request.turn_id,
+            answers=answers or (),
+            outcome="declined" if answers is None else "answered",
+            resolved_by=by,
+        )
+    )
+    session.wake(question_id)
+
+
+def resolution(session: "Session", ask_id: str) -> tuple[str, str] | None:
+    """Return decision and answerer of a resolved approval or question, from the journal."""
+    for stored in reversed(session.journal.read(1, session.journal.seq)):
+        match stored.record if stored.tag in _RESOLVED else None:
+            case r.ApprovalResolved(approval_id=known) as record if known == ask_id:
+                return record.decision, record.resolved_by
+            case r.QuestionResolved(question_id=known) as record if known == ask_id:
+                return record.outcome, record.resolved_by
+            case _:
+                pass
+    return None
+
+
+_RESOLVED = ("approval.resolved", "question.resolved")

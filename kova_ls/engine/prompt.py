@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from kova_ls.journal import records as r
 from kova_ls.llm._base import (
+    Adapter,
     AssistantMessage,
     ImageContent,
     Message,
@@ -117,6 +118,19 @@ class Conversation:
         if known is None:
             return ToolOutput(call.provider_id, call.tool, "Not run: the turn was stopped.", True)
         return ToolOutput(call.provider_id, call.tool, known.text, known.is_error)
+
+
+class Encoded:
+    """A conversation as one model's adapter encodes it; only ever added to."""
+
+    def __init__(self, adapter: Adapter) -> None:
+        self.adapter = adapter
+        self.messages: list[bytes] = []
+        self._conversation = Conversation()
+
+    def add(self, records: Iterable[r.Record]) -> None:
+        """Take the next records."""
+        self.messages.extend(map(self.adapter.encode, self._conversation.add_all(records)))
 
 
 def user_message(

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic_core import PydanticSerializationError
 
 from kova_ls.engine import machine
-from kova_ls.engine.answers import check
 from kova_ls.engine.approvals import Waiter
+from kova_ls.engine.backlog import check_room
 from kova_ls.engine.editor import Editor
 from kova_ls.engine.grant_set import GrantSet
 from kova_ls.engine.item_index import ItemIndex, last_todos, telling
@@ -29,18 +29,16 @@ from kova_ls.engine.well_formed import well_formed
 from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Journal, Stored
-from kova_ls.journal.stream import Delta, Stream
-from kova_ls.values import Answer, InputPart, Item, NoticeItem, Todo
+from kova_ls.journal.stream import Stream
+from kova_ls.values import InputPart, Item, NoticeItem, Todo
 from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState, StartStatus, WhenBusy
 
 if TYPE_CHECKING:
     from kova_ls.engine.engine import Engine
-    from kova_ls.engine.prompt import Conversation
+    from kova_ls.engine.prompt import Encoded
     from kova_ls.llm._base import Adapter
 
 _log = logging.getLogger(__name__)
-_MAX_QUEUED = 64
-_MAX_QUEUED_CHARS = 1_000_000
 
 
 class Session:
@@ -77,10 +75,8 @@ class Session:
         self._steered = False
         self._committing: asyncio.Task[None] | None = None
         self._items = ItemIndex()
-        self._conversation: Conversation | None = None
-        self._adapter: Adapter | None = None
-        self._messages: list[bytes] = []
-        """The conversation as `_adapter` encodes it; made from the journal when first wanted."""
+        self._encoded: Encoded | None = None
+        """The conversation for the model that was last called."""
         if stored:
             self._read_back(stored)
 
@@ -147,8 +143,8 @@ class Session:
         stored = self.stream.append(record, self.engine.now(), apply)
         self.updated_at = stored.at
         self._items.add(stored)
-        if self._conversation is not None and self._adapter is not None:
-            self._messages.extend(map(self._adapter.encode, self._conversation.add(record)))
+        if self._encoded is not None:
+            self._encoded.add((record,))
         return stored
 
     def notice(self, level: Literal["info", "warning", "error"], text: str) -> None:
@@ -176,15 +172,14 @@ class Session:
 
     def messages(self, adapter: "Adapter") -> list[bytes]:
         """Return the conversation encoded for the adapter; kept and only added to."""
-        from kova_ls.engine.prompt import Conversation
+        from kova_ls.engine.prompt import Encoded
 
-        if self._adapter is not adapter:
-            self._conversation = Conversation()
+        if self._encoded is None or self._encoded.adapter is not adapter:
+            encoded = Encoded(adapter)
             stored = self.journal.read(1, self.journal.seq)
-            messages = self._conversation.add_all(entry.record for entry in stored)
-            self._adapter = adapter
-            self._messages = list(map(adapter.encode, messages))
-        return self._messages
+            encoded.add(entry.record for entry in stored)
+            self._encoded = encoded
+        return self._encoded.messages
 
     def items(self, before_seq: int | None, limit: int) -> tuple[list[Item], int | None]:
         """Return a page of items, oldest first, and `before_seq` of the page before it."""
@@ -196,18 +191,6 @@ class Session:
             assert isinstance(record, r.ItemStarted | r.ItemCompleted)
             page.append(still_open.get(record.item.item_id, record.item))
         return page, before
-
-    def resolution(self, ask_id: str) -> tuple[str, str] | None:
-        """Return decision and answerer of a resolved approval or question, from the journal."""
-        for stored in reversed(self.journal.read(1, self.journal.seq)):
-            match stored.record:
-                case r.ApprovalResolved(approval_id=known) if known == ask_id:
-                    return stored.record.decision, stored.record.resolved_by
-                case r.QuestionResolved(question_id=known) if known == ask_id:
-                    return stored.record.outcome, stored.record.resolved_by
-                case _:
-                    pass
-        return None
 
     # -- what editors ask for -----------------------------------------------------------------
 
@@ -242,7 +225,7 @@ class Session:
             self._say(input, prompt_id, editor)
             return self.state.turn_id, StartStatus.STEERED
         if when_busy is WhenBusy.QUEUE:
-            self._check_room(input)
+            check_room(self.state.queue, input)
             prompt = r.QueuedPrompt(
                 prompt_id=prompt_id,
                 turn_id=token_hex(8),
@@ -257,17 +240,6 @@ class Session:
             "A turn runs in this session. Queue the prompt, steer the turn, or wait for its end.",
             turnId=self.state.turn_id,
         )
-
-    def _check_room(self, input: tuple[InputPart, ...]) -> None:
-        # The whole queue is written with each change of it.
-        waiting = self.state.queue
-        size = sum(_size(queued.input) for queued in waiting) + _size(input)
-        if len(waiting) >= _MAX_QUEUED or (waiting and size > _MAX_QUEUED_CHARS):
-            raise RequestFailed(
-                "limitExceeded",
-                f"{len(waiting)} prompts wait in this session already. Let some be answered, "
-                "interrupt the turn, or steer it.",
-            )
 
     def steer(self, turn_id: str, input: tuple[InputPart, ...], editor: Editor | None) -> None:
         """Say something into the running turn. Raises: RequestFailed (`staleTurn`)."""
@@ -309,22 +281,13 @@ class Session:
         if task is None:
             return self._end_stranded()
         running = self.state.turn_id
-        stopped: list[tuple[str, ...]] = []
-
-        def listen(fact: Stored | Delta) -> None:
-            if isinstance(fact, Stored) and isinstance(fact.record, r.TurnCompleted):
-                if fact.record.turn_id == running:
-                    stopped.append(fact.record.stopped)
-
-        leave = self.stream.subscribe(listen)
-        try:
-            task.cancel()
-            await asyncio.wait([task])
-        finally:
-            leave()
-        if not stopped and self.state.turn_id == running:
-            return self._end_stranded()
-        return stopped[0] if stopped else ()
+        first = self.journal.seq + 1
+        task.cancel()
+        await asyncio.wait([task])
+        for stored in self.journal.read(first, self.journal.seq):
+            if isinstance(stored.record, r.TurnCompleted) and stored.record.turn_id == running:
+                return stored.record.stopped
+        return self._end_stranded() if self.state.turn_id == running else ()
 
     def _end_stranded(self) -> tuple[str, ...]:
         """End a turn that nothing works on: its end could not be written, or it never began."""
@@ -367,47 +330,9 @@ class Session:
             self._judged_by = grants
             self.rejudge("rule")
 
-    def respond(
-        self, approval_id: str, decision: str, by: str, *, feedback: str | None, option: str | None
-    ) -> None:
-        """Answer an open card. Raises: RequestFailed for a decision that it does not offer."""
-        card = next(a for a in self.state.approvals if a.approval_id == approval_id)
-        if decision not in card.decisions:
-            raise RequestFailed(
-                "invalidParams",
-                f"decision: {decision!r} is not offered; expected one of "
-                f"{', '.join(card.decisions)}.",
-            )
-        self.record(
-            r.ApprovalResolved(
-                approval_id=approval_id,
-                turn_id=card.turn_id,
-                decision=decision,
-                resolved_by=by,
-                feedback=feedback,
-                option=option,
-            )
-        )
-        self._wake(approval_id)
-
-    def answer(self, question_id: str, answers: tuple[Answer, ...] | None, by: str) -> None:
-        """Answer or, with None, decline open questions."""
-        request = next(q for q in self.state.questions if q.question_id == question_id)
-        if answers is not None:
-            check(request, answers)
-        self.record(
-            r.QuestionResolved(
-                question_id=question_id,
-                turn_id=request.turn_id,
-                answers=answers or (),
-                outcome="declined" if answers is None else "answered",
-                resolved_by=by,
-            )
-        )
-        self._wake(question_id)
-
-    def _wake(self, waiting_for: str) -> None:
-        waiter = self.waiters.pop(waiting_for, None)
+    def wake(self, ask_id: str) -> None:
+        """Let the turn go on that waits for an approval or a question."""
+        waiter = self.waiters.pop(ask_id, None)
         if waiter is not None:
             waiter.wake()
 
@@ -479,9 +404,3 @@ class Session:
     def close(self) -> None:
         """Give the file back."""
         self.journal.close()
-
-
-def _size(input: tuple[InputPart, ...]) -> int:
-    return sum(
-        len(getattr(part, "text", None) or getattr(part, "data", None) or "") for part in input
-    )

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kova_ls.endpoint.handshake import local_path
+from kova_ls.engine.answers import respond
 from tests.support.plain import opened
 from tests.support.stage import Stage, call, say
 
@@ -89,8 +90,8 @@ async def test_a_card_answered_elsewhere_is_said(tmp_path):
     await editor.run("kova.pending")
     request = await editor.asked("window/showMessageRequest")
     session = stage.engine.get(session_id)
-    session.respond(
-        session.state.approvals[0].approval_id, "deny", "other", feedback=None, option=None
+    respond(
+        session, session.state.approvals[0].approval_id, "deny", "other", feedback=None, option=None
     )
     editor.reply(request, {"title": "Allow once"})
     assert await editor.told("already answered") == "Kova: already answered: deny by other."

@@ -16,6 +16,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from kova_ls.engine.answers import answer, resolution
 from kova_ls.errors import RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Stored
@@ -141,11 +142,11 @@ class Conversation(RuleBasedStateMachine):
         for card in state.approvals[:1]:
             decision = card.decisions[pick % len(card.decisions)]
             self.stage.respond(self.session, card.approval_id, decision)
-            assert self.session.resolution(card.approval_id) == (decision, "tester")
+            assert resolution(self.session, card.approval_id) == (decision, "tester")
         for request in state.questions[:1]:
             chosen = [Answer(id=q.id, selected=("A",)) for q in request.questions]
             said = tuple(chosen) if pick % 2 else None
-            self.session.answer(request.question_id, said, "tester")
+            answer(self.session, request.question_id, said, "tester")
 
     @rule(
         level=st.sampled_from(list(ApprovalLevel)),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kova_ls.engine import Engine, Session
+from kova_ls.engine.answers import answer, respond
 from kova_ls.engine.workspace import file_uri
 from kova_ls.journal.records import Record
 from kova_ls.journal.store import Stored
@@ -214,13 +215,13 @@ class Stage:
         option: str | None = None,
     ) -> None:
         """Answer a card as the editor."""
-        session.respond(approval_id, decision, self.editor.name, feedback=feedback, option=option)
+        respond(session, approval_id, decision, self.editor.name, feedback=feedback, option=option)
 
     def answer(self, session: Session, question_id: str, choice: str | None) -> None:
         """Answer every question with one option, or decline with None."""
         request = next(q for q in session.state.questions if q.question_id == question_id)
         answers = choice and tuple(Answer(id=q.id, selected=(choice,)) for q in request.questions)
-        session.answer(question_id, answers or None, self.editor.name)
+        answer(session, question_id, answers or None, self.editor.name)
 
     async def close(self) -> None:
         """End the engine; turns are left as they are."""

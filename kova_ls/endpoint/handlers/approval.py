@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kova_ls.endpoint.handlers._table import handles, may_act, session_of
-from kova_ls.engine import Session
+from kova_ls.engine import Session, answers
 from kova_ls.errors import RequestFailed
 from kova_ls.protocol import approval as pa
 from kova_ls.protocol._base import WireModel
@@ -31,7 +31,8 @@ def approval_respond(endpoint: "EditorEndpoint", params: pa.ApprovalRespondParam
     session = _asked_by(endpoint, params.approval_id, "approval")
     if any(a.approval_id == params.approval_id for a in session.state.approvals):
         may_act(endpoint, session)
-        session.respond(
+        answers.respond(
+            session,
             params.approval_id,
             params.decision,
             endpoint.name,
@@ -55,7 +56,7 @@ def _asked_by(endpoint: "EditorEndpoint", ask_id: str, what: str) -> Session:
 
 
 def _resolution(session: Session, ask_id: str, what: str) -> tuple[str, str]:
-    found = session.resolution(ask_id)
+    found = answers.resolution(session, ask_id)
     if found is None:
         raise _not_asked(ask_id, what)
     return found
@@ -82,8 +83,8 @@ def question_respond(endpoint: "EditorEndpoint", params: pa.QuestionRespondParam
     session = _asked_by(endpoint, params.question_id, "question")
     if any(q.question_id == params.question_id for q in session.state.questions):
         may_act(endpoint, session)
-        answers = None if params.declined else params.answers
-        session.answer(params.question_id, answers, endpoint.name)
+        given = None if params.declined else params.answers
+        answers.answer(session, params.question_id, given, endpoint.name)
         return pa.QuestionRespondResult(
             status="resolved",
             outcome="declined" if params.declined else "answered",
