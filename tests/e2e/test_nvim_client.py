@@ -855,6 +855,111 @@ async def test_conversations_are_chosen_renamed_and_deleted(
         await nvim.wait("A new conversation")
 
 
+async def test_a_code_block_is_copied_and_put_into_a_file_in_one_step(
+    tmp_path: Path, workspace: Path
+) -> None:
+    text = "First:\n\n```py\none = 1\n```\nand\n\n~~~~\n```\ntwo\n~~~\n~~~~\n"
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await begin(nvim, engine)
+        engine.item(reply("a1", text, "ok"))
+        await nvim.input("<Esc>")
+        await nvim.command("Kova yank a")
+        assert await nvim.lua("return vim.fn.getreg('a')") == "```\ntwo\n~~~\n"
+        await nvim.input("<C-w>k")
+        await nvim.lua("vim.fn.search('one = 1', 'bw')")
+        await nvim.input('"bgy')
+        await nvim.wait("one line in register b")
+        assert await nvim.lua("return vim.fn.getreg('b')") == "one = 1\n"
+        await nvim.input("gp")
+        own = "table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('main.py'), 0, -1, true), '|')"
+        await nvim.wait_lua(f"{own} == \"print('hi')|one = 1|x = 1\"")
+        await nvim.input("<C-w>hu")
+        await nvim.wait_lua(f"{own} == \"print('hi')|x = 1\"")
+        await nvim.command("setlocal nomodifiable")
+        await nvim.command("Kova insert")
+        await nvim.wait("there is no window of a file to put it into")
+
+
+async def test_files_pictures_and_diagnostics_are_attached_shown_and_removed(
+    tmp_path: Path, workspace: Path
+) -> None:
+    (workspace / "a.PNG").write_bytes(b"\x89PNG")
+    report = """
+    vim.diagnostic.set(vim.api.nvim_create_namespace('t'), vim.fn.bufnr('main.py'), {
+      { lnum = 0, col = 0, message = 'first', severity = 1 },
+      { lnum = 1, col = 0, message = 'second', severity = 2 },
+    })
+    """
+    async with editor(tmp_path, workspace, width=160) as (nvim, engine):
+        await nvim.lua(report)
+        await nvim.command("2Kova diagnostics")
+        await nvim.wait("! main.py:2 second")
+        await nvim.command("Kova attach a.PNG")
+        await nvim.wait("▣ a.PNG")
+        await nvim.command("Kova attach main.py")
+        await nvim.wait("@main.py")
+        names = await nvim.lua("return require('kova.commands').complete('', 'Kova detach ')")
+        assert names == ["! main.py:2 second", "@main.py", "▣ a.PNG"]
+        await nvim.command("Kova detach @main.py")
+        await nvim.command("Kova attach nothing.py")
+        await nvim.wait("nothing.py does not exist")
+        await nvim.input("look<C-s>")
+        sent = (await engine.wait_for("kova/turn/start"))["input"]
+        assert [part["type"] for part in sent] == ["text", "diagnostic", "image"]
+        assert sent[1]["message"] == "second"
+        assert sent[2]["uri"] == (workspace / "a.PNG").as_uri()
+
+
+async def test_who_looks_elsewhere_is_told_that_the_turn_ended(
+    tmp_path: Path, workspace: Path
+) -> None:
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await nvim.lua("said = {} vim.notify = function(line) table.insert(said, line) end")
+        await begin(nvim, engine)
+        engine.event("turn.completed", {"stopReason": "done"})
+        await nvim.wait_lua("require('kova.session').current.state == 'idle'")
+        assert await nvim.lua("return said") == []
+        await nvim.command("Kova close")
+        engine.event("turn.started", turnId="t2")
+        engine.event("turn.completed", {"stopReason": "done"})
+        await nvim.wait_lua("vim.deep_equal(said, { 'Kova done: A test' })")
+        await nvim.command("Kova open")
+        await nvim.command("doautocmd FocusLost")
+        error = {"code": "overloaded", "message": "Come back later."}
+        engine.event("turn.completed", {"stopReason": "failed", "error": error})
+        await nvim.wait_lua("said[2] == 'Kova failed: Come back later.'")
+
+
+async def test_usage_and_the_end_of_a_turn_come_with_what_the_engine_says(
+    tmp_path: Path, workspace: Path
+) -> None:
+    async with editor(tmp_path, workspace, settings="resume = 'last'", width=140) as (nvim, engine):
+        entry = {"sessionId": "s1", "title": "A test", "state": "idle", "updatedAt": 0}
+        engine.answers["kova/session/list"] = lambda _: {"sessions": [entry]}
+        ended = {"turnId": "t0", "stopReason": "interrupted", "stopped": ["make -j"]}
+        engine.set_snapshot(items=[user("u1", "build it")], ended=ended)
+        await nvim.command("Kova")
+        await nvim.wait("❯ build it")
+        await nvim.wait("⚠ Stopped: make -j")
+        engine.event("turn.started", turnId="t1")
+        known = {"contextTokens": 50000, "contextWindow": 100000, "cost": 0.0421}
+        engine.event("model.replied", {"total": known})
+        await nvim.wait("50% of 100k · $0.042")
+        engine.event("model.replied", {"total": {"contextTokens": 60000, "contextWindow": 100000}})
+        await nvim.wait("60% of 100k")
+        assert "$0" not in nvim.grid.text
+
+
+async def test_a_folded_call_says_why_it_was_allowed(tmp_path: Path, workspace: Path) -> None:
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await begin(nvim, engine)
+        reasons = [{"code": "r", "text": "reads inside the workspace"}]
+        engine.item(call("c1", "ls", "ok", verdict={"decision": "allow", "reasons": reasons}))
+        await nvim.wait("✓ ls")
+        assert "allow: reads inside the workspace" in await transcript(nvim)
+        assert "allow: reads" not in nvim.grid.text
+
+
 async def test_wrong_settings_are_named(tmp_path: Path, workspace: Path) -> None:
     setup = "{ layout = { width = 'wide' }, colour = 1 }"
     async with open_nvim(tmp_path / "h", cwd=workspace, setup=setup) as nvim:

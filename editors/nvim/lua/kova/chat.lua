@@ -84,6 +84,7 @@ local function plain(win, options)
     list = false,
     wrap = true,
     linebreak = true,
+    breakindent = true,
     cursorline = false,
     colorcolumn = "",
     winfixbuf = true,

@@ -88,7 +88,7 @@ local function segments()
     table.insert(out, { text = ("%d cards"):format(cards), hl = "KovaWaiting", rank = 2 })
   end
   if model and model ~= "" then
-    table.insert(out, { text = text.line(model, 30), hl = "KovaBarDim", rank = 4 })
+    table.insert(out, { text = text.line(model, 30), hl = "KovaBarDim", rank = 5 })
   end
   return out
 end
@@ -104,7 +104,7 @@ local function fitting(width)
     end
     return cells
   end
-  for rank = 4, 1, -1 do
+  for rank = 5, 1, -1 do
     if total() <= width then
       break
     end
