@@ -105,3 +105,16 @@ async def test_functions_that_the_help_names_exist(tmp_path: Path) -> None:
         named = set(re.findall(r"\b([a-z_]+)\(\)", section)) | {"setup", "ask"}
         has = set(await nvim.lua("return vim.tbl_keys(require('kova'))"))
         assert named == has
+
+
+LEVEL_OF_0_10 = 12
+
+
+async def test_no_function_is_newer_than_the_oldest_version(tmp_path: Path) -> None:
+    sources = "\n".join(path.read_text() for path in sorted(PLUGIN.glob("**/*.lua")))
+    used = set(re.findall(r"vim\.api\.(nvim_\w+)", sources))
+    assert len(used) > 20
+    async with open_nvim(tmp_path / "h", cwd=tmp_path) as nvim:
+        code = "return vim.tbl_map(function(f) return { f.name, f.since } end, vim.fn.api_info().functions)"
+        since = dict(await nvim.lua(code))
+    assert {name for name in used if since.get(name, 99) > LEVEL_OF_0_10} == set()
