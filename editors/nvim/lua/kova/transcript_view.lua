@@ -80,9 +80,22 @@ function M.follow(following)
   end
 end
 
+--- Where lines go, some versions of the highlighter draw what stood in them and fail in a prompt
+--- that blocks: it has to begin anew.
+local function forget_tree()
+  local ok, parser = pcall(vim.treesitter.get_parser, M.buf, "markdown")
+  if ok and parser then
+    parser:invalidate(true)
+  end
+end
+
 function M.edit(change)
+  local before = vim.api.nvim_buf_line_count(M.buf)
   vim.bo[M.buf].modifiable = true
   change()
+  if M.treesitter and vim.api.nvim_buf_line_count(M.buf) < before then
+    forget_tree()
+  end
   vim.bo[M.buf].modifiable = false
   vim.bo[M.buf].modified = false
 end
