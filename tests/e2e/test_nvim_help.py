@@ -78,7 +78,7 @@ async def test_commands_maps_settings_and_colours_are_all_in_the_help(tmp_path: 
         assert commands == tags(":Kova-([a-z]+)")
         without_map = {c for c in commands if c not in plugs}
         assert without_map == set()
-        settings = set(await nvim.lua(SETTINGS)) | {"root"}  # which is nil by default
+        settings = set(await nvim.lua(SETTINGS)) | {"root", "locale"}  # nil by default
         assert {s for s in settings if "." not in s} == tags("kova-setting-([a-z_]+)")
         assert documented_settings() - settings == set()
         undocumented = {s for s in settings - documented_settings() if not s.startswith("icons")}
