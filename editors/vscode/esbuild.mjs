@@ -1,6 +1,6 @@
 // Bundle the extension, its pages and, with --tests, the unit tests.
 import { build } from "esbuild";
-import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 
 const shared = { bundle: true, logLevel: "warning", sourcemap: false, legalComments: "none", metafile: true };
 
@@ -19,6 +19,7 @@ if (process.argv.includes("--tests")) {
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });
 } else {
+  carryServer("dist/server");
   const built = await Promise.all([
     build({
       ...shared,
@@ -52,4 +53,16 @@ function licenses(inputs) {
     const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
     return `${name} ${version} (${license})\n\n${file ? readFileSync(`${folder}/${file}`, "utf8").trim() : ""}\n`;
   }).join(`\n${"-".repeat(80)}\n\n`);
+}
+
+/** The extension brings the server's source along, so that it can be installed from there. */
+function carryServer(folder) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["LICENSE", "README.md", "pyproject.toml", "kova_ls"]) {
+    cpSync(`../../${name}`, `${folder}/${name}`, {
+      recursive: true,
+      filter: (source) => !/__pycache__$/.test(source),
+    });
+  }
 }

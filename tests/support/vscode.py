@@ -31,8 +31,9 @@ SETTINGS: dict[str, Any] = {
     "workbench.colorTheme": "Default Dark Modern",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.tips.enabled": False,
+    "workbench.editor.useModal": "off",
     "chat.disableAIFeatures": True,
-    "security.workspace.trust.enabled": False,
+    "security.workspace.trust.startupPrompt": "never",
     "telemetry.telemetryLevel": "off",
     "editor.minimap.enabled": False,
     "files.hotExit": "onExitAndWindowClose",
@@ -65,35 +66,45 @@ class Beside(lsp_client.Places):
 class Workbench:
     """A window of VS Code with a workspace, and the folders that the engine works in."""
 
-    def __init__(self, top: Path, *, locale: str | None = None) -> None:
+    def __init__(
+        self, top: Path, *, locale: str | None = None, has_server: bool = True, trusts: bool = True
+    ) -> None:
         self.top = top
         self.locale = locale
+        self.trusts = trusts
+        self.path = os.pathsep.join([str(top / "bin"), *_folders_without_server()])
+        if has_server:
+            self.path = f"{BIN}{os.pathsep}{self.path}"
         self.workspace = top / "ws"
         self.url = ""
         self._settings = dict(SETTINGS)
         self._driver: subprocess.Popen[str] | None = None
-        for folder in ("ws/.git", "k", "d", "r", "u/User", "e", "h"):
+        for folder in ("ws/.git", "k", "d", "r", "u/User", "u/Machine", "e", "h", "bin"):
             (top / folder).mkdir(parents=True)
-        self.configure()
+        self.configure(**{"security.workspace.trust.enabled": not trusts})
         # VS Code takes the PATH of extensions from the person's login shell.
-        (top / "h/.profile").write_text(f'export PATH="{BIN}:$PATH"\n')
+        (top / "h/.profile").write_text(f'export PATH="{self.path}"\n')
 
     @property
     def env(self) -> dict[str, str]:
-        """Own folders for the engine, and this tree's `kova-ls` on the PATH."""
+        """Own folders for the engine, and the PATH that was asked for."""
         return {
             **os.environ,
             "KOVA_HOME": str(self.top / "k"),
             "KOVA_DATA_DIR": str(self.top / "d"),
             "KOVA_RUNTIME_DIR": str(self.top / "r"),
             "HOME": str(self.top / "h"),
-            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            "PATH": self.path,
         }
 
     def configure(self, **settings: Any) -> None:
         """Change settings of the editor; a running one follows at once."""
         self._settings |= settings
         (self.top / "u/User/settings.json").write_text(json.dumps(self._settings))
+
+    def configure_machine(self, **settings: Any) -> None:
+        """Change settings that VS Code keeps for each machine, such as paths of programs."""
+        (self.top / "u/Machine/settings.json").write_text(json.dumps(settings))
 
     def script(self, *steps: Mapping[str, Any]) -> None:
         """What the model will say in a conversation that begins after this."""
@@ -118,10 +129,19 @@ class Workbench:
             raise WorkbenchError(f"{operation} {args}: {answer['error']}")
         return answer["result"]
 
-    def open(self, *, width: int = 1280, height: int = 800, scale: float = 1) -> None:
-        """Open the window on the workspace."""
-        folder = quote(str(self.workspace))
-        self.do("open", url=f"{self.url}/?folder={folder}", width=width, height=height, scale=scale)
+    def open(
+        self,
+        place: Path | None = None,
+        *,
+        width: int = 1280,
+        height: int = 800,
+        scale: float = 1,
+    ) -> None:
+        """Open the window on the workspace, or on another folder or `.code-workspace` file."""
+        place = place or self.workspace
+        kind = "workspace" if place.suffix == ".code-workspace" else "folder"
+        url = f"{self.url}/?{kind}={quote(str(place))}"
+        self.do("open", url=url, width=width, height=height, scale=scale)
 
     def wait(self, selector: str, view: str | None = "chat", **more: Any) -> None:
         """Wait until it is seen."""
@@ -151,6 +171,12 @@ class Workbench:
         """Run a command of the palette."""
         self.do("command", title=title)
 
+    def wait_for_folder(self, name: str, state: str = "visible") -> None:
+        """Wait until the window shows, or no longer shows, a folder of the workspace."""
+        self.command("File: Focus on Files Explorer")
+        self.wait(f"role=treeitem[name='{name}']", view=None, state=state)
+        self.command("Kova: Open the Conversation")
+
     def pick(self, label: str) -> None:
         """Choose from a quick pick that is opening."""
         self.click(f".quick-input-list .monaco-list-row[aria-label^='{label}']", view=None)
@@ -168,6 +194,18 @@ class Workbench:
     def screenshot(self, path: Path) -> None:
         """Take a picture of the window."""
         self.do("screenshot", path=str(path))
+
+    def programs(self, word: str) -> set[int]:
+        """Return the processes that serve this window and whose command line has the word."""
+        mark = f"KOVA_RUNTIME_DIR={self.top / 'r'}\0".encode()
+        found: set[int] = set()
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                command = (process / "cmdline").read_bytes().decode().split("\0")
+                if word in (Path(part).name for part in command):
+                    is_ours = mark in (process / "environ").read_bytes()
+                    found |= {int(process.name)} if is_ours else set()
+        return found
 
     def ask(self, prompt: str) -> None:
         """Type a prompt into the conversation and send it."""
@@ -199,7 +237,8 @@ class Workbench:
         if self.locale is not None:
             speak(self.locale, self.top / "u")
         options = ["--bind-addr", "127.0.0.1:0", "--auth", "none", "--disable-telemetry"]
-        options += ["--disable-update-check", "--disable-workspace-trust"]
+        options += ["--disable-update-check"]
+        options += ["--disable-workspace-trust"] if self.trusts else []
         options += ["--disable-getting-started-override", "--reconnection-grace-time", "5"]
         options += ["--locale", self.locale] if self.locale is not None else []
         process = subprocess.Popen(
@@ -269,11 +308,18 @@ class Workbench:
             log.close()
 
 
+def _folders_without_server() -> list[str]:
+    """Return the folders of the PATH that hold no `kova-ls`."""
+    folders = os.environ["PATH"].split(os.pathsep)
+    return [folder for folder in folders if not (Path(folder) / "kova-ls").exists()]
+
+
 def package() -> Path:
     """Build the extension when its sources are newer than what was built."""
     built = EXTENSION / "dist" / "kova-ls-vscode.vsix"
     sources = [*EXTENSION.glob("package*.json"), *(EXTENSION / "src").rglob("*.*")]
     sources += (EXTENSION / "l10n").glob("*.json")
+    sources += (tools.ROOT / "kova_ls").rglob("*.py")
     newest = max(one.stat().st_mtime for one in sources)
     if not built.exists() or built.stat().st_mtime < newest:
         npm = shutil.which("npm")
@@ -306,10 +352,12 @@ def _run(*command: str) -> None:
 
 
 @contextmanager
-def open_workbench(*, locale: str | None = None) -> Generator[Workbench]:
+def open_workbench(
+    *, locale: str | None = None, has_server: bool = True, trusts: bool = True
+) -> Generator[Workbench]:
     """A workbench over folders short enough for Unix sockets; the engine is stopped at the end."""
     top = Path(tempfile.mkdtemp(prefix="kv", dir="/tmp")).resolve()
-    workbench = Workbench(top, locale=locale)
+    workbench = Workbench(top, locale=locale, has_server=has_server, trusts=trusts)
     try:
         with workbench.running():
             yield workbench

@@ -4,10 +4,14 @@
  * Invariant: owns the only LanguageClient; every other module asks through `Engine.request`.
  */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
+import * as path from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 import * as vscode from "vscode";
-import { LanguageClient, RevealOutputChannelOn, State } from "vscode-languageclient/node";
+import { CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn } from "vscode-languageclient/node";
 import type { Middleware } from "vscode-languageclient/node";
 import type { Keep } from "./keep";
 import { OWN_NAME } from "./messages";
@@ -29,6 +33,14 @@ const LEVELS: readonly ApprovalLevel[] = ["ask", "workspace-write", "auto-edit",
 const PANEL_KINDS = ["loop", "plan", "markdown", "diff", "file"];
 /** Deltas of this time arrive together: two frames of the screen. */
 const MAX_LATENCY_MS = 32;
+const MOST_LOSSES = 4;
+const LOSSES_MS = 180_000;
+/** The relay itself gives up sooner, and says why. */
+const PATIENCE_MS = 45_000;
+/** Lines of what a program that does not start had to say. */
+const MOST_LAST_WORDS = 8;
+const LAST_WORDS_MS = 1000;
+const SOURCES = { setting: "kova.server.path", path: "PATH", home: "~/.local/bin" } as const;
 
 type Handler<M extends keyof Requests> = (
   params: Requests[M]["params"],
@@ -41,6 +53,8 @@ export class Engine implements vscode.Disposable {
   private identity: ServerIdentity | undefined;
   private starting: Promise<void> = Promise.resolve();
   private generation = 0;
+  /** When the connection was lost in the last minutes. */
+  private losses: number[] = [];
   private readonly changed = new vscode.EventEmitter<Connection>();
   private readonly handlers: ((client: LanguageClient) => void)[] = [];
   readonly onDidChange = this.changed.event;
@@ -90,6 +104,18 @@ export class Engine implements vscode.Disposable {
     return this.client?.protocol2CodeConverter;
   }
 
+  /** What there is to look for the server and to install it. */
+  surroundings(): Surroundings {
+    return {
+      configured: vscode.workspace.getConfiguration("kova").get("server.path", ""),
+      env: process.env,
+      home: homedir(),
+      platform: process.platform,
+      carried: path.join(this.context.extensionPath, "dist", "server"),
+      isProgram,
+    };
+  }
+
   start(): Promise<void> {
     this.starting = this.starting.then(() => this.startNow());
     return this.starting;
@@ -115,17 +141,24 @@ export class Engine implements vscode.Disposable {
       this.become("noFolder");
       return;
     }
-    const surroundings = surroundingsNow();
+    const surroundings = this.surroundings();
     const found = findServer(surroundings);
     if (!found) {
       this.log.warn("kova-ls was not found");
-      this.become("missing", undefined, findInstallers(surroundings));
+      if (surroundings.configured) {
+        this.become("failed", vscode.l10n.t("The setting kova.server.path names {0}, which is no program. Correct it, or empty it so that the program is looked for.", surroundings.configured));
+      } else {
+        this.become("missing", undefined, findInstallers(surroundings));
+      }
       return;
     }
     this.log.info(`starting ${found.command} (found by ${found.source})`);
     this.become("starting");
     const extra = vscode.workspace.getConfiguration("kova").get<string[]>("server.arguments", []);
-    const client = new LanguageClient(
+    const isPresent = () => generation === this.generation;
+    const lastWords: string[] = [];
+    let hasSpoken: Promise<unknown> = Promise.resolve();
+    const client = new QuietClient(
       "kova",
       "Kova",
       { command: found.command, args: extra, options: { cwd: homedir() } },
@@ -135,6 +168,26 @@ export class Engine implements vscode.Disposable {
         revealOutputChannelOn: RevealOutputChannelOn.Never,
         initializationOptions: () => ({ kova: this.introduction() }),
         initializationFailedHandler: () => false,
+        stdioOptions: {
+          stdout: () => undefined,
+          stderr: (input) => {
+            const lines = createInterface({ input }).on("line", (line) => {
+              this.log.error(line);
+              lastWords.splice(0, lastWords.length + 1 - MOST_LAST_WORDS);
+              lastWords.push(line);
+            });
+            hasSpoken = once(lines, "close");
+          },
+        },
+        errorHandler: {
+          error: () => ({ action: ErrorAction.Continue, handled: true }),
+          closed: () => {
+            if (isPresent() && this.isReady) {
+              this.lose();
+            }
+            return { action: CloseAction.DoNotRestart, handled: true };
+          },
+        },
         markdown: { isTrusted: false },
         middleware: this.middleware,
       },
@@ -143,21 +196,33 @@ export class Engine implements vscode.Disposable {
       register(client);
     }
     this.client = client;
-    client.onDidChangeState(({ newState }) => {
-      if (generation !== this.generation) {
-        return;
-      }
-      if (newState === State.Running) {
+    try {
+      await withinTime(client.start());
+      if (isPresent()) {
         this.identity = identityOf(client);
         this.become("ready");
-      } else if (newState === State.Stopped && this.connection.state === "ready") {
-        this.become("lost");
       }
-    });
-    try {
-      await client.start();
     } catch (error) {
-      this.become("failed", error instanceof Error ? error.message : String(error));
+      this.log.error(error instanceof Error ? error : String(error));
+      // A broken pipe is seen before the words that explain it.
+      await Promise.race([hasSpoken, setTimeout(LAST_WORDS_MS)]);
+      const said = lastWords.join("\n") || (error instanceof Error ? error.message : String(error));
+      if (isPresent()) {
+        this.become("failed", `${found.command} (${SOURCES[found.source]}):\n${said}`);
+      }
+    }
+  }
+
+  /** The connection ended by itself: connect again, unless that happens over and over. */
+  private lose(): void {
+    const now = Date.now();
+    this.losses = [...this.losses.filter((at) => now - at < LOSSES_MS), now];
+    if (this.losses.length > MOST_LOSSES) {
+      this.losses = [];
+      this.become("failed", vscode.l10n.t("The connection ended again and again. The log says more."));
+    } else {
+      this.become("lost");
+      void this.restart();
     }
   }
 
@@ -211,22 +276,33 @@ export class Engine implements vscode.Disposable {
   }
 }
 
-/** The surroundings in which the server is looked for. */
-export function surroundingsNow(): Surroundings {
-  return {
-    configured: vscode.workspace.getConfiguration("kova").get("server.path", ""),
-    env: process.env,
-    home: homedir(),
-    platform: process.platform,
-    isProgram: (file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return statSync(file).isFile();
-      } catch {
-        return false;
-      }
-    },
-  };
+/** The page and the status bar say what is wrong; a notification on top would say less. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+async function withinTime(start: Promise<void>): Promise<void> {
+  const patience = new AbortController();
+  const silence = setTimeout(PATIENCE_MS, undefined, { signal: patience.signal }).then(() => {
+    throw new Error(vscode.l10n.t("The program does not answer."));
+  });
+  try {
+    await Promise.race([start, silence]);
+  } finally {
+    patience.abort();
+    silence.catch(() => undefined);
+  }
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** The same after a reload of the window, another in every window. */

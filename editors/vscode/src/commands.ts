@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 import type { Chat } from "./chat";
 import type { Engine } from "./client";
 import type { PromptContext } from "./context";
-import { fromRange } from "./documents";
+import { problemPart } from "./diagnostics";
 import { installServer, runDoctor } from "./install";
 import { PICTURE_EXTENSIONS } from "./mentions";
 import type { Panels } from "./panels";
@@ -133,14 +133,7 @@ function commands({ engine, sessions, chat, context, panels }: Parts): Record<st
       await chat.begin([
         { type: "text", text: vscode.l10n.t("Fix this.") },
         { type: "file", uri: uri.toString() },
-        ...diagnostics.map((one) => ({
-          type: "diagnostic" as const,
-          uri: uri.toString(),
-          range: fromRange(one.range),
-          message: one.message,
-          severity: one.severity + 1,
-          ...(one.source ? { source: one.source } : {}),
-        })),
+        ...diagnostics.map((one) => problemPart(uri, one)),
       ]);
     },
     attachImage: async () => {
@@ -172,11 +165,12 @@ function commands({ engine, sessions, chat, context, panels }: Parts): Record<st
     },
     permissions: () => showPermissions(engine, current().sessionId),
     installServer: (command?: unknown) => installServer(engine, typeof command === "string" ? command : undefined),
-    doctor: runDoctor,
+    doctor: () => runDoctor(engine),
     restart: () => engine.restart(),
     showLog: () => engine.log.show(true),
     openSettings: () => vscode.commands.executeCommand("workbench.action.openSettings", "@ext:kova-ls.kova-ls-vscode"),
     openFolder: () => vscode.commands.executeCommand("workbench.action.files.openFolder"),
+    manageTrust: () => vscode.commands.executeCommand("workbench.trust.manage"),
     openConfiguration: () => openConfiguration(engine),
   };
 }

@@ -5,9 +5,10 @@
  */
 import * as vscode from "vscode";
 import type { Engine } from "./client";
-import { fromRange } from "./documents";
+import { problemPart } from "./diagnostics";
 import type { Chip } from "./messages";
 import type { InputPart } from "./protocol.gen";
+import { fromRange } from "./ranges";
 
 const MOST_PROBLEMS = 20;
 const QUIET_MS = 150;
@@ -213,13 +214,6 @@ function problemsOf(
     title: worst.map((one) => `${path}:${one.range.start.line + 1} ${one.message}`).join("\n"),
     isAutomatic,
     uri,
-    parts: worst.map((one) => ({
-      type: "diagnostic",
-      uri: uri.toString(),
-      range: fromRange(one.range),
-      message: one.message,
-      severity: one.severity + 1,
-      ...(one.source ? { source: one.source } : {}),
-    })),
+    parts: worst.map((one) => problemPart(uri, one)),
   };
 }

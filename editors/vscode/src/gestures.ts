@@ -1,7 +1,7 @@
 /** Small things that the chat asks of the editor: files, links, pictures, inserted code. */
 import { stat } from "node:fs/promises";
 import * as vscode from "vscode";
-import { showBeside } from "./documents";
+import { showBeside } from "./beside";
 import type { Picture } from "./messages";
 import { globOf, pictureType, ranked } from "./mentions";
 

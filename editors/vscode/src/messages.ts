@@ -22,7 +22,7 @@ export type CardDeed = "deny" | "once" | "remember" | "openDiff" | "showWhole";
 
 /** A way to install the server here. */
 export interface Installer {
-  readonly program: "uv" | "pipx";
+  readonly program: "uv" | "pipx" | "python3";
   readonly command: string;
 }
 
@@ -164,6 +164,7 @@ export const PAGE_COMMANDS = [
   "kova.installServer",
   "kova.openConfiguration",
   "kova.openFolder",
+  "kova.manageTrust",
 ] as const;
 
 export type FromPage =

@@ -1,7 +1,7 @@
 /** Panels beside the editor: the loop view, the changes view, and what the engine asks to show. */
 import * as vscode from "vscode";
 import type { Engine } from "./client";
-import { besideColumn, showBeside } from "./documents";
+import { besideColumn, showBeside } from "./beside";
 import { insertAtCursor, openLink } from "./gestures";
 import type { FromPage, ToPage } from "./messages";
 import { dress, serve } from "./page";

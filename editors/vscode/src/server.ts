@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly platform: NodeJS.Platform;
+  /** Folder of the server's own source, which the extension brings along. */
+  readonly carried: string;
   readonly isProgram: (file: string) => boolean;
 }
 
@@ -34,13 +36,26 @@ export function findServer(at: Surroundings): FoundServer | undefined {
   return at.isProgram(local) ? { command: local, source: "home" } : undefined;
 }
 
-/** What could install it here, the preferred one first. */
+/** What could install here the server that came with the extension, the preferred way first. */
 export function findInstallers(at: Surroundings): Installer[] {
+  const source = quoted(at.carried, at.platform);
+  const byHand =
+    `python3 -m venv ~/.local/lib/kova-ls && ~/.local/lib/kova-ls/bin/pip install ${source}` +
+    " && mkdir -p ~/.local/bin && ln -sf ~/.local/lib/kova-ls/bin/kova-ls ~/.local/bin/";
   const all: Installer[] = [
-    { program: "uv", command: "uv tool install kova-ls" },
-    { program: "pipx", command: "pipx install kova-ls" },
+    { program: "uv", command: `uv tool install --force ${source}` },
+    { program: "pipx", command: `pipx install --force ${source}` },
+    ...(at.platform === "win32" ? [] : [{ program: "python3", command: byHand } as const]),
   ];
   return all.filter((one) => onThePath(one.program, at) !== undefined);
+}
+
+/** A path as the usual shells of the platform read it. */
+export function quoted(word: string, platform: NodeJS.Platform): string {
+  if (/^[\w./\\:~-]+$/.test(word)) {
+    return word;
+  }
+  return platform === "win32" ? `"${word}"` : `'${word.replace(/'/g, `'\\''`)}'`;
 }
 
 function onThePath(name: string, at: Surroundings): string | undefined {

@@ -253,7 +253,7 @@ export class Sessions implements vscode.Disposable {
   private async leave(): Promise<void> {
     const head = this.current;
     this.currentId = undefined;
-    if (!head) {
+    if (!head || !this.engine.isReady) {
       return;
     }
     if (head.state === "idle") {

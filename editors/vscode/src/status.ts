@@ -34,10 +34,11 @@ export class Status implements vscode.Disposable {
     const { mode, level } = this.sessions.choices;
     const waiting = this.sessions.all.reduce((sum, one) => sum + waitingCards(one), 0);
     const { icon, words } = this.face(head, waiting);
-    this.item.text = this.engine.isReady ? `$(${icon}) Kova: ${words} · ${mode} · ${level}` : `$(${icon}) Kova: ${words}`;
+    const settings = this.engine.isReady ? [mode, level] : [];
+    this.item.text = `$(${icon}) Kova: ${[words, ...settings].join(" · ")}`;
     this.item.command = waiting > 0 ? "kova.showCard" : "kova.open";
     this.item.tooltip = this.tooltip(head, waiting);
-    this.item.accessibilityInformation = { label: `Kova: ${words}, ${mode}, ${level}` };
+    this.item.accessibilityInformation = { label: `Kova: ${[words, ...settings].join(", ")}` };
     this.item.backgroundColor =
       waiting > 0 ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
     void vscode.commands.executeCommand("setContext", "kova.waiting", waiting > 0);

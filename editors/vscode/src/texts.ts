@@ -76,10 +76,11 @@ export const ENGLISH = {
   loopEmpty: "No turn has run yet.",
   lostTitle: "The connection was lost. Connecting again…",
   missingText:
-    "The extension talks to a small local program, kova-ls. It was looked for in the setting kova.server.path, on the PATH and in ~/.local/bin. Install it in a terminal here, then check again.",
+    "The extension talks to a small local program, kova-ls. It was looked for in the setting kova.server.path, on the PATH and in ~/.local/bin. The extension brings it along: install it in a terminal here.",
   missingNoInstaller:
-    "Neither uv nor pipx was found. Install one of them, or name the program in the settings.",
+    "Neither uv nor pipx nor python3 was found. Install one of them, or name the program in the settings.",
   missingTitle: "The server is not installed",
+  manageTrust: "Trust this folder…",
   mode: "Mode",
   modeAgent: "agent",
   modeAgentTitle: "Works: reads, changes, runs",

@@ -9,6 +9,7 @@ function at(programs: readonly string[], more: Partial<Surroundings> = {}): Surr
     env: { PATH: "/usr/bin:/opt/bin" },
     home: "/home/me",
     platform: "linux",
+    carried: "/ext/dist/server",
     isProgram: (file) => programs.includes(file),
     ...more,
   };
@@ -41,7 +42,20 @@ test("Windows has its own separator and suffix", () => {
   assert.equal(findServer(windows)?.command, "C:\\tools\\kova-ls.exe");
 });
 
-test("uv is offered before pipx, and only what is there", () => {
-  assert.deepEqual(findInstallers(at(["/usr/bin/pipx", "/opt/bin/uv"])).map((one) => one.program), ["uv", "pipx"]);
+test("uv is offered before pipx and python3, and only what is there", () => {
+  const all = ["/usr/bin/python3", "/usr/bin/pipx", "/opt/bin/uv"];
+  assert.deepEqual(findInstallers(at(all)).map((one) => one.program), ["uv", "pipx", "python3"]);
   assert.deepEqual(findInstallers(at([])), []);
+});
+
+test("what is installed is the server that came with the extension", () => {
+  const commands = (more: Partial<Surroundings>) =>
+    findInstallers(at(["/opt/bin/uv", "/usr/bin/python3", "C:\\a\\uv.exe"], more)).map((one) => one.command);
+  assert.deepEqual(commands({ carried: "/ext/it's" }), [
+    "uv tool install --force '/ext/it'\\''s'",
+    "python3 -m venv ~/.local/lib/kova-ls && ~/.local/lib/kova-ls/bin/pip install '/ext/it'\\''s'" +
+      " && mkdir -p ~/.local/bin && ln -sf ~/.local/lib/kova-ls/bin/kova-ls ~/.local/bin/",
+  ]);
+  const windows = { env: { Path: "C:\\a" }, platform: "win32", home: "C:\\me", carried: "C:\\my ext\\server" } as const;
+  assert.deepEqual(commands(windows), ['uv tool install --force "C:\\my ext\\server"']);
 });

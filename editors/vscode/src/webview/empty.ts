@@ -34,6 +34,7 @@ export function emptyElements(
           "p",
           { class: "buttons" },
           button(t("restart"), run("kova.restart"), { class: "primary" }),
+          button(t("settings"), run("kova.openSettings"), { class: "secondary" }),
           button(t("doctor"), run("kova.doctor"), { class: "secondary" }),
           button(t("log"), run("kova.showLog"), { class: "secondary" }),
         ),
@@ -43,7 +44,7 @@ export function emptyElements(
     case "ready":
       return models && !models.models.some((one) => one.ready)
         ? noModel(models, run, complain)
-        : ready(connection, sessions, complain);
+        : ready(connection, sessions, run, complain);
   }
 }
 
@@ -83,11 +84,21 @@ function noModel(models: ModelListResult, run: (command: string) => () => void, 
   ];
 }
 
-function ready(connection: Connection, sessions: readonly SessionSummary[], complain: Complain): HTMLElement[] {
+function ready(
+  connection: Connection,
+  sessions: readonly SessionSummary[],
+  run: (command: string) => () => void,
+  complain: Complain,
+): HTMLElement[] {
   const recent = sessions.slice(0, MOST_RECENT);
   return [
     h("h2", {}, t("emptyTitle")),
-    ...(connection.isTrusted ? [] : [h("p", { class: "notice" }, t("untrusted"))]),
+    ...(connection.isTrusted
+      ? []
+      : [
+          h("p", { class: "notice" }, t("untrusted")),
+          h("p", { class: "buttons" }, button(t("manageTrust"), run("kova.manageTrust"), { class: "secondary" })),
+        ]),
     h("ul", { class: "hints" }, h("li", {}, t("emptyHint1")), h("li", {}, t("emptyHint2")), h("li", {}, t("emptyHint3"))),
     ...(recent.length === 0
       ? []
