@@ -1,5 +1,6 @@
 """VS Code's real workbench: plans, the documents of the editor, its language tools, its language."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -151,6 +152,22 @@ def test_a_dirty_document_stays_dirty(chat: Workbench) -> None:
     assert (chat.workspace / "main.py").read_text() == TEXT
     chat.command("File: Revert File")
     chat.command("View: Close All Editors")
+
+
+def test_a_rule_written_by_hand_is_adopted_by_keyboard_and_holds(chat: Workbench) -> None:
+    place = chat.workspace / ".kova" / "permissions.local.json"
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(json.dumps({"version": 1, "allow": ["touch *"]}))
+    touch = [{"name": "bash", "arguments": {"command": f"touch {name}"}} for name in ("one", "two")]
+    chat.script({"calls": touch[:1]}, {"calls": touch[1:]}, {"text": "Both are made."})
+    chat.ask("make both")
+    chat.wait(".card.adopt[data-armed=true]")
+    assert "touch *" in chat.text(".card.adopt .card-body")
+    chat.press("Alt+o")
+    chat.wait(".item.replied >> text=Both are made.")
+    assert (chat.workspace / "one").exists()
+    assert (chat.workspace / "two").exists()
+    place.unlink()
 
 
 def test_the_chinese_editor_has_a_chinese_conversation() -> None:

@@ -143,3 +143,23 @@ async def test_a_prompt_of_the_other_editor_is_shown_with_its_changes(
     chat.until("select.level", "element.value === 'ask'")
     seqs = [event["seq"] for event in other.stored]
     assert seqs == sorted(set(seqs))
+
+
+async def test_a_document_open_in_both_is_changed_where_the_turn_began(
+    chat: Workbench, other: Client
+) -> None:
+    lines = ".editor-group-container.active .view-lines"
+    path = chat.workspace / "main.py"
+    chat.script(EDIT, {"text": "Now it is 2."})
+    chat.open_file("main.py")
+    chat.press("Control+End")
+    chat.type("y = 3")
+    chat.wait(f"{lines} >> text=y = 3", view=None)
+    other.open_document(path, path.read_text())
+    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.ask("set x to 2")
+    chat.wait(".item.replied >> text=Now it is 2.")
+    chat.wait(f"{lines} >> text=x = 2", view=None)
+    chat.wait(f"{lines} >> text=y = 3", view=None)
+    assert path.read_text() == "print('hi')\nx = 1\n"
+    chat.command("View: Revert and Close Editor")

@@ -149,6 +149,12 @@ class Client:
         assert "result" in answer, answer
         return answer["result"]
 
+    def open_document(self, path: Path, text: str) -> None:
+        """Say that the editor has a file open."""
+        item = {"uri": path.as_uri(), "languageId": "plaintext", "version": 1, "text": text}
+        message = {"method": "textDocument/didOpen", "params": {"textDocument": item}}
+        self._protocol.send_plain(message)
+
     async def start_turn(self, session_id: str, words: str = "Go.") -> dict[str, Any]:
         """Give the session a prompt."""
         params = {"sessionId": session_id, "input": [{"type": "text", "text": words}]}

@@ -15,7 +15,6 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
 });
 let page;
-let other;
 
 async function within(view) {
   if (!view) {
@@ -146,18 +145,6 @@ const operations = {
   },
   async screenshot({ path, clip }) {
     await page.screenshot({ path, ...(clip ? { clip } : {}) });
-  },
-  /** Look at another page of the browser for a while, and come back. */
-  async leave() {
-    const session = await page.context().newCDPSession(page);
-    // The driver's pages believe that they always have the focus.
-    await session.send("Emulation.setFocusEmulationEnabled", { enabled: false });
-    other = await page.context().newPage();
-    await other.bringToFront();
-  },
-  async comeBack() {
-    await other.close();
-    await page.bringToFront();
   },
   async reload() {
     await page.reload();
