@@ -81,6 +81,19 @@ def socket_path(env: Mapping[str, str], build: str) -> str:
     return os.path.join(_fallback_dir(), f"{build}-{key}.sock")
 
 
+def other_builds(env: Mapping[str, str]) -> list[str]:
+    """Return the builds, but for this one, that have or had an engine on the same folders."""
+    own = socket_path(env, build_id())
+    key = os.path.basename(own).removesuffix(".sock").rpartition("-")[2]
+    try:
+        names = os.listdir(os.path.dirname(own))
+    except OSError:
+        return []
+    ends = (f"-{key}.sock", f"-{key}.port")
+    found = {name[: -len(ends[0])] for name in names if name.endswith(ends)}
+    return sorted(found - {build_id()})
+
+
 def _fallback_dir() -> str:
     # `private_folder` makes sure that it is this user's alone before it is used.
     return f"/tmp/kova-ls-{os.getuid()}"  # noqa: S108

@@ -38,16 +38,16 @@ def hello(env: Mapping[str, str], build: str) -> bytes:
         cwd = "/"
     return (
         f'{{"kova":1,"build":{quote(build)},"pid":{os.getpid()},"cwd":{quote(cwd)},'
-        f'"secret":{quote(_secret(env))},"env":{{{variables}}}}}\n'
+        f'"secret":{quote(_secret(env, build))},"env":{{{variables}}}}}\n'
     ).encode()
 
 
-def connect(env: Mapping[str, str], *, may_start: bool = True) -> _socket.socket:
-    """Return a blocking socket to the engine of this build, after the hello line.
+def connect(env: Mapping[str, str], *, may_start: bool = True, build: str = "") -> _socket.socket:
+    """Return a blocking socket to the engine of a build, this one by default, after the hello line.
 
     Raises: Unreachable.
     """
-    build = paths.build_id()
+    build = build or paths.build_id()
     path = paths.socket_path(env, build)
     found = _dial(path, env)
     if found is None:
@@ -103,10 +103,10 @@ def _port_and_secret(path: str) -> tuple[int, str] | None:
         return None
 
 
-def _secret(env: Mapping[str, str]) -> str:
+def _secret(env: Mapping[str, str], build: str) -> str:
     if not uses_tcp(env):
         return ""
-    found = _port_and_secret(paths.socket_path(env, paths.build_id()))
+    found = _port_and_secret(paths.socket_path(env, build))
     return found[1] if found else ""
 
 

@@ -40,6 +40,18 @@ def test_other_settings_are_another_engine():
     assert paths.socket_path(env, "one") == paths.socket_path(dict(env), "one")
 
 
+def test_engines_of_other_builds_on_the_same_folders_are_found(tmp_path):
+    env = {"HOME": "/nonexistent", "KOVA_RUNTIME_DIR": str(tmp_path / "run")}
+    assert paths.other_builds(env) == []
+    (tmp_path / "run").mkdir()
+    elsewhere = {**env, "KOVA_DATA_DIR": "/other"}
+    for build, of in (("one", env), ("two", elsewhere), (paths.build_id(), env)):
+        open(paths.socket_path(of, build), "w").close()
+    open(paths.socket_path(env, "three").replace(".sock", ".port"), "w").close()
+    open(paths.socket_path(env, "four") + ".lock", "w").close()
+    assert paths.other_builds(env) == ["one", "three"]
+
+
 def test_a_path_too_long_for_a_socket_moves():
     env = {"HOME": "/nonexistent", "KOVA_RUNTIME_DIR": "/" + "x" * 120}
     path = paths.socket_path(env, paths.build_id())

@@ -9,7 +9,7 @@ import os
 import select
 import socket
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -176,6 +176,7 @@ class Client:
 
 Connect = Callable[[Mapping[str, str]], socket.socket]
 Find = Callable[[Mapping[str, str]], socket.socket | None]
+FindOthers = Callable[[Mapping[str, str]], Iterator[socket.socket]]
 
 
 def connect(env: Mapping[str, str]) -> socket.socket:
@@ -198,6 +199,23 @@ def find(env: Mapping[str, str]) -> socket.socket | None:
         return None
 
 
+def find_others(env: Mapping[str, str]) -> Iterator[socket.socket]:
+    """Reach the engines of other builds that run on the same folders, one after the other.
+
+    One that hangs ends the wait for it: what it does not say in time counts as gone.
+    """
+    from kova_ls import paths, relay
+
+    for build in paths.other_builds(env):
+        try:
+            sock = socket.socket(fileno=relay.connect(env, may_start=False, build=build).detach())
+        except (relay.Unreachable, OSError):
+            continue  # its socket was left behind
+        sock.settimeout(_OTHERS_ANSWER_S)
+        yield sock
+
+
+_OTHERS_ANSWER_S = 5.0
 _GO_ON = "Run `kova-ls run --continue` to go on; nothing announced is lost."
 _REPLIES: dict[str, Message] = {
     "client/registerCapability": {"result": None},

@@ -19,7 +19,7 @@ from kova_ls.cli.arguments import DONE, FAILED, Parser
 from kova_ls.cli.client import Find
 from kova_ls.cli.client import find as find_engine
 from kova_ls.cli.console import Console
-from kova_ls.cli.status import engine_status
+from kova_ls.cli.status import engine_status, other_engines
 from kova_ls.cli.terminal import Style, shown
 from kova_ls.engine import grant_disk, grant_file
 from kova_ls.errors import KovaError, SettingsError
@@ -113,6 +113,7 @@ def examine(console: Console, find: Find, probe: Probe) -> Iterator[Finding]:
     yield _shell(settings)
     yield from _permission_files(home, console.cwd)
     yield _engine(console, find)
+    yield from _other_engines(console)
 
 
 def ollama_models() -> tuple[str, ...] | None:
@@ -260,3 +261,9 @@ def _engine(console: Console, find: Find) -> Finding:
     if status.version != __version__:
         return Finding("engine", "wrong", text, "kova-ls stop; the next start takes the new one")
     return Finding("engine", "ok", text)
+
+
+def _other_engines(console: Console) -> Iterator[Finding]:
+    for status in other_engines(console):
+        text = f"another installation's runs too, pid {status.pid}, version {status.version}"
+        yield Finding("engine", "note", text, "kova-ls stop --all")

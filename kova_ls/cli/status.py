@@ -3,46 +3,80 @@
 Invariant: never starts an engine.
 """
 
+import contextlib
 import json
 from collections.abc import Sequence
+
+from pydantic import ValidationError
 
 from kova_ls import __version__
 from kova_ls.cli.arguments import DONE, FAILED, Parser
 from kova_ls.cli.card import path_of
-from kova_ls.cli.client import Client, Find
+from kova_ls.cli.client import Client, Find, FindOthers
 from kova_ls.cli.client import find as find_engine
+from kova_ls.cli.client import find_others as find_other_engines
 from kova_ls.cli.console import Console
 from kova_ls.cli.terminal import Style, shown
+from kova_ls.errors import KovaError
 from kova_ls.l10n import Language
 from kova_ls.protocol.engine import EngineStatusResult
 from kova_ls.vocabulary import SessionState
 
 NOT_RUNNING = "No engine is running; `kova-ls run` or an editor starts one."
+END_OTHERS = "`kova-ls stop --all` ends the engines of other versions too."
 
 
-def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int:
+def main(
+    argv: Sequence[str],
+    console: Console,
+    find: Find = find_engine,
+    find_others: FindOthers = find_other_engines,
+) -> int:
     """Print the engine's state; exit code 1 when none runs."""
     parser = Parser(console, "status", "Say whether the engine runs, for whom, and what it does.")
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     options = parser.parse_args(argv)
     status = engine_status(console, find)
+    others = other_engines(console, find_others)
     if options.json:
         found = status.model_dump(mode="json", by_alias=True) if status else None
-        console.print(json.dumps({"running": status is not None, "engine": found}, indent=2))
-    elif status is None:
+        rest = [other.model_dump(mode="json", by_alias=True) for other in others]
+        answer = {"running": status is not None, "engine": found, "others": rest}
+        console.print(json.dumps(answer, indent=2))
+        return DONE if status else FAILED
+    if status is None:
         console.print(NOT_RUNNING)
-    else:
-        for line in status_lines(status, console.style(console.stdout)):
+    style = console.style(console.stdout)
+    for line in status_lines(status, style) if status else ():
+        console.print(line)
+    for other in others:
+        console.print("")
+        console.print("Of another version or installation, on the same folders:")
+        for line in status_lines(other, style):
             console.print(line)
+    if others:
+        console.print(END_OTHERS)
     return DONE if status else FAILED
 
 
 def engine_status(console: Console, find: Find = find_engine) -> EngineStatusResult | None:
     """Ask the running engine; None when none runs."""
     sock = find(console.env)
-    if sock is None:
-        return None
-    client = Client(sock)
+    return None if sock is None else _asked(Client(sock))
+
+
+def other_engines(
+    console: Console, find_others: FindOthers = find_other_engines
+) -> list[EngineStatusResult]:
+    """Ask the engines of other builds on the same folders; those that do not answer are left out."""
+    found: list[EngineStatusResult] = []
+    for sock in find_others(console.env):
+        with contextlib.suppress(KovaError, ValidationError):
+            found.append(_asked(Client(sock)))
+    return found
+
+
+def _asked(client: Client) -> EngineStatusResult:
     try:
         greet(client)
         return EngineStatusResult.model_validate(client.request("kova/engine/status", {}))

@@ -8,44 +8,75 @@ import select
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
+from pydantic import ValidationError
+
 from kova_ls.cli.arguments import DONE, FAILED, Parser
-from kova_ls.cli.client import Client, Find
+from kova_ls.cli.client import Client, Find, FindOthers
 from kova_ls.cli.client import find as find_engine
+from kova_ls.cli.client import find_others as find_other_engines
 from kova_ls.cli.console import Console, keys_of
-from kova_ls.cli.status import greet
+from kova_ls.cli.status import END_OTHERS, greet, other_engines
 from kova_ls.cli.terminal import shown
-from kova_ls.errors import DaemonUnavailable
+from kova_ls.errors import DaemonUnavailable, KovaError
 from kova_ls.protocol.engine import EngineStatusResult, EngineStopResult
 
 _END_S = 10.0
 
 
-def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int:
+def main(
+    argv: Sequence[str],
+    console: Console,
+    find: Find = find_engine,
+    find_others: FindOthers = find_other_engines,
+) -> int:
     """Ask the engine to end; exit code 1 when turns run and nobody said to stop them."""
     parser = Parser(console, "stop", "End the engine. Nothing announced is lost.")
     parser.add_argument("--force", action="store_true", help="interrupt running turns first")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="end engines of other versions or installations on the same folders too",
+    )
     options = parser.parse_args(argv)
     sock = find(console.env)
     if sock is None:
         console.print("No engine is running.")
-        return DONE
-    client = Client(sock)
+    is_ended = sock is None or _end(console, Client(sock), is_forced=options.force)
+    if not options.all:
+        others = other_engines(console, find_others)
+        for other in others:
+            version, pid = shown(other.version), other.pid
+            console.say(f"An engine of another installation runs too: {version}, pid {pid}.")
+        if others:
+            console.say(END_OTHERS)
+        return DONE if is_ended else FAILED
+    for other in find_others(console.env):
+        try:
+            is_ended &= _end(console, Client(other), is_forced=options.force)
+        except (KovaError, ValidationError) as error:
+            console.complain(f"An engine of another version cannot be ended: {error}")
+            is_ended = False
+    return DONE if is_ended else FAILED
+
+
+def _end(console: Console, client: Client, *, is_forced: bool) -> bool:
+    """End one engine; False when its turns were to go on."""
     try:
         greet(client)
         with _process_of(client) as process_fd:
-            result = _stop(client, is_forced=options.force)
+            result = _stop(client, is_forced=is_forced)
             if not result.stopping:
                 titles = ", ".join(shown(title) for title in result.running)
                 console.say(f"Turns are running: {titles}.")
                 if not _confirmed(console):
                     console.complain("Not stopped. `kova-ls stop --force` interrupts them first.")
-                    return FAILED
+                    return False
                 _stop(client, is_forced=True)
             _wait_for_end(client, process_fd)
     finally:
         client.close()
     console.print("The engine has ended.")
-    return DONE
+    return True
 
 
 def end_engine(client: Client) -> None:

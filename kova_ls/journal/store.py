@@ -290,8 +290,8 @@ def _lock(fd: int, path: Path) -> None:
         raise RequestFailed(
             "sessionInUse",
             f"The session {path.parent.name} is open in another engine{named}, of another version "
-            "or another installation. Close the editors that use that one, or wait for the end of "
-            "its turn; nothing is lost.",
+            "or another installation. Close the editors that use that one, wait for the end of its "
+            "turn, or end it with `kova-ls stop --all`; nothing is lost.",
             holder=holder,
         ) from error
 

@@ -21,8 +21,13 @@ FULL = {
 }
 
 
-def play(engine, seen, *argv):
-    return status.main(argv, seen.console, lambda _env: engine and engine.far)
+def play(engine, seen, *argv, others=()):
+    return status.main(
+        argv,
+        seen.console,
+        lambda _env: engine and engine.far,
+        lambda _env: iter([other.far for other in others]),
+    )
 
 
 def test_a_running_engine_is_described(fake_engine, screen):
@@ -51,7 +56,26 @@ def test_json_is_the_same_in_full(fake_engine, screen):
     assert play(fake_engine(engine_status=lambda _: FULL), seen, "--json") == 0
     assert play(None, none, "--json") == 1
     assert json.loads(seen.out)["engine"]["pid"] == 42
-    assert json.loads(none.out) == {"running": False, "engine": None}
+    assert json.loads(none.out) == {"running": False, "engine": None, "others": []}
+
+
+def test_engines_of_other_versions_are_named_too(fake_engine, screen):
+    seen, raw = screen(), screen()
+    idle = {"pid": 41, "version": "0.0.9", "startedAt": 1.0, "uptimeS": 60.0}
+    older, broken = fake_engine(engine_status=lambda _: idle), fake_engine()
+    assert play(None, seen, others=[older, broken]) == 1
+    assert seen.out == snapshot("""\
+No engine is running; `kova-ls run` or an editor starts one.
+
+Of another version or installation, on the same folders:
+engine 0.0.9, pid 41, up 1 min 0 s
+no editor is attached
+no session is loaded
+`kova-ls stop --all` ends the engines of other versions too.
+""")
+    again = fake_engine(engine_status=lambda _: idle)
+    assert play(None, raw, "--json", others=[again]) == 1
+    assert [other["pid"] for other in json.loads(raw.out)["others"]] == [41]
 
 
 @pytest.mark.parametrize(

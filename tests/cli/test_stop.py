@@ -18,8 +18,13 @@ def engine(fake_engine):
     return make
 
 
-def play(made, seen, *argv):
-    return stop.main(argv, seen.console, lambda _env: made and made.far)
+def play(made, seen, *argv, others=()):
+    return stop.main(
+        argv,
+        seen.console,
+        lambda _env: made and made.far,
+        lambda _env: iter([other.far for other in others]),
+    )
 
 
 def forces(made):
@@ -52,6 +57,30 @@ def test_force_interrupts_them(engine, screen):
     made = engine(running=["Fix it"])
     assert play(made, screen(), "--force") == 0
     assert forces(made) == [True]
+
+
+def test_engines_of_other_versions_are_named_and_left_alone(engine, screen):
+    other, seen = engine(), screen()
+    assert play(None, seen, others=[other]) == 0
+    assert forces(other) == []
+    assert seen.out == "No engine is running.\n"
+    assert "0, pid 4194305" in seen.err
+    assert "kova-ls stop --all" in seen.err
+
+
+def test_all_ends_engines_of_other_versions_too(engine, fake_engine, screen):
+    made, other, broken, seen = engine(), engine(), fake_engine(), screen()
+    assert play(made, seen, "--all", others=[broken, other]) == 1
+    assert (forces(made), forces(other)) == ([False], [False])
+    assert seen.out == "The engine has ended.\n" * 2
+    assert "cannot be ended" in seen.err
+
+
+def test_all_interrupts_no_turn_unasked(engine, screen):
+    other, seen = engine(running=["Fix it"]), screen()
+    assert play(None, seen, "--all", others=[other]) == 1
+    assert forces(other) == [False]
+    assert play(None, seen, "--all", "--force", others=[engine(running=["Fix it"])]) == 0
 
 
 def test_end_engine_waits_for_the_end(engine):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import orjson
 import pytest
 
 from kova_ls import paths
@@ -222,8 +223,6 @@ async def test_w09_what_the_agent_starts_cannot_answer_its_cards(places):
         f"{variables} {python} -m kova_ls status; echo status $?"
     )
     script = place.root / "script.json"
-    import orjson
-
     script.write_bytes(orjson.dumps({"steps": [call("bash", command=command), END]}))
     one, _, approval = await session_at_a_card(place, command)
     await one.result("kova/approval/respond", {"approvalId": approval, "decision": "once"})
@@ -327,3 +326,38 @@ def test_w14_the_relay_loads_next_to_nothing():
 def test_w15_the_socket_path_is_short_enough(tmp_path):
     env = {"KOVA_RUNTIME_DIR": str(tmp_path / ("x" * 120)), "HOME": "/nonexistent"}
     assert len(os.fsencode(paths.socket_path(env, paths.build_id()))) <= 100
+
+
+async def test_w11_engines_of_two_versions_share_what_is_not_in_use(places):
+    place = places([say("First."), say("Second."), END])
+    old = await place.client("old")
+    session = (await old.result("kova/session/create", {}))["sessionId"]
+    await old.start_turn(session)
+    await old.event("turn.completed")
+    place.env["PYTHONPATH"] = str(place.another_build())
+    new = await place.client("new")
+    assert new.engine_pid != old.engine_pid
+    # What an editor of the old one follows stays there, and it is said how to get it.
+    refused = (await new.ask("kova/session/attach", {"sessionId": session}))["error"]
+    assert refused["data"]["code"] == "sessionInUse"
+    assert f"process {old.engine_pid}" in refused["message"]
+    assert "kova-ls stop --all" in refused["message"]
+    assert (await old.result("kova/session/read", {"sessionId": session}))["items"]
+    # Both are named; only `--all` ends the other, and the session goes on here.
+    status = await place.command("status", "--json")
+    seen = orjson.loads(status.stdout)
+    assert (seen["engine"]["pid"], [other["pid"] for other in seen["others"]]) == (
+        new.engine_pid,
+        [old.engine_pid],
+    )
+    place.env["PYTHONPATH"] = str(ROOT)
+    ended = await place.command("stop")
+    assert (ended.returncode, f"pid {new.engine_pid}" in ended.stderr) == (0, True)
+    await gone(old.engine_pid)
+    await old.ended()
+    attached = await new.result("kova/session/attach", {"sessionId": session})
+    assert attached["snapshot"]["state"] == "idle"
+    await new.start_turn(session)
+    await new.event("turn.completed")
+    assert (await place.command("stop", "--all")).returncode == 0
+    await gone(new.engine_pid)

@@ -6,6 +6,7 @@ import os
 import select
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -75,6 +76,25 @@ class Places:
         self.clients.append(client)
         await client.start(args)
         return client
+
+    def another_build(self) -> Path:
+        """Return the folder of a copy of the package: an engine of its own on the same data."""
+        copy = self.root / "other"
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "kova_ls", copy / "kova_ls", ignore=ignored)
+        return copy
+
+    async def command(self, *args: str) -> subprocess.CompletedProcess[str]:
+        """Run a command that people type."""
+        command = [sys.executable, "-m", "kova_ls", *args]
+        return await asyncio.to_thread(
+            subprocess.run,
+            command,
+            env=self.env,
+            cwd=self.workspace,
+            capture_output=True,
+            text=True,
+        )
 
     async def close(self) -> None:
         """End everything that was started here."""

@@ -111,6 +111,7 @@ _SILENT_TEXTS = frozenset(
         "export {0}=…",
         "kova-ls permission",
         "kova-ls permission add {0}",
+        "kova-ls stop --all",
         "kova-ls stop --force",
         "kova-ls {0}",
         "kova-ls: {0}\n",
