@@ -234,6 +234,8 @@ def edited(
         text = content.raw.removeprefix(_BOM).decode("utf-8")
         data = json.loads(text)
     for field, values in add.items():
+        if not values:
+            continue
         present = data.setdefault(field, [])
         present.extend(value for value in dict.fromkeys(values) if value not in present)
     for field, values in remove.items():
