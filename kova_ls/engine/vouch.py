@@ -112,7 +112,7 @@ def _is_outsider(pid: int, engines: frozenset[int]) -> bool:
     if pid <= 0:
         return False
     try:
-        return engines.isdisjoint(ancestors(pid))
+        return engines.isdisjoint(ancestors(pid)[1:])  # an engine itself may vouch
     except (OSError, ValueError, IndexError):
         return False
 

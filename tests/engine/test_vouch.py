@@ -95,3 +95,7 @@ def test_a_file_that_others_put_in_its_place_only_takes_words_away(tmp_path, hol
     (tmp_path / "vouched").unlink()
     (tmp_path / "vouched").symlink_to("/dev/null")
     assert Vouching(tmp_path).among("/w", SOME, ()) == NOTHING
+
+
+def test_an_engine_vouches_while_its_own_commands_run(tmp_path, holder):
+    assert Vouching(tmp_path).among("/w", SOME, {holder.child.pid}) == SOME
