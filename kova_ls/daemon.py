@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, cast
 from kova_ls import paths, relay
 from kova_ls.endpoint.hub import Hub
 from kova_ls.endpoint.server import EditorEndpoint
+from kova_ls.engine.ancestry import descends
 
 if TYPE_CHECKING:
     from kova_ls.engine import Engine
@@ -198,7 +199,7 @@ class _Greeting(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         peer = transport.get_extra_info("socket")
-        if not self._secret and is_own_descendant(peer_pid(peer), os.getpid()):
+        if not self._secret and is_own(peer_pid(peer)):
             _log.warning("a program started by the agent tried to connect and was refused")
             transport.abort()  # type: ignore[attr-defined]
             return
@@ -249,23 +250,10 @@ def peer_pid(peer: Any) -> int | None:
     return struct.unpack("3i", raw)[0]
 
 
-def is_own_descendant(pid: int | None, ancestor: int) -> bool:
-    """Say whether a process was started, however indirectly, by `ancestor`.
-
-    One that is gone counts as such: it may have left its connection to a child of its own.
-    """
-    for _ in range(256):
-        if pid is None or pid <= 1:
-            return False
-        if pid == ancestor:
-            return True
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                # The second field is the name in parentheses and may hold anything.
-                pid = int(file.read().rpartition(b")")[2].split()[1])
-        except (OSError, ValueError, IndexError):
-            return True
-    return True
+def is_own(pid: int | None) -> bool:
+    """Say whether a process is this one, or was started by it as far as one knows."""
+    own = os.getpid()
+    return pid == own or (pid is not None and descends(pid, {own}) is not False)
 
 
 def _adopt_orphans() -> None:

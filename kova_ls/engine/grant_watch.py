@@ -107,24 +107,3 @@ def _read(path: Path) -> dict[str, Confirmed]:
 def _pid(path: Path) -> int:
     digits = path.name.removeprefix(_PREFIX).partition("-")[0]
     return int(digits) if digits.isdigit() else 0
-
-
-def descends_from(pid: int) -> bool:
-    """Tell whether this process was started, at whatever remove, by another one (Linux only)."""
-    try:
-        return pid in ancestors(os.getppid())
-    except (OSError, ValueError, IndexError):
-        return False
-
-
-def ancestors(pid: int) -> list[int]:
-    """Return a process and those that started it, up to the first of all.
-
-    Raises: OSError, ValueError or IndexError where the system does not tell.
-    """
-    found = [pid]
-    while found[-1] > 1:
-        # The name, in brackets, may hold spaces and brackets itself.
-        text = Path(f"/proc/{found[-1]}/stat").read_text("utf-8", "replace")
-        found.append(int(text.rpartition(")")[2].split()[1]))
-    return found

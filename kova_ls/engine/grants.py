@@ -12,6 +12,7 @@ until it is adopted; neither a restart nor the end of the engine revives it.
 Invariant: no file is overwritten that could not be read.
 """
 
+import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -19,11 +20,12 @@ from pathlib import Path
 from typing import Literal
 
 from kova_ls.engine import git_exclude, grant_disk, grant_file, grant_judge, ledger
+from kova_ls.engine.ancestry import descends
 from kova_ls.engine.grant_file import Content, Fault, Field
 from kova_ls.engine.grant_judge import resolve_root
 from kova_ls.engine.grant_read import LOCAL, LOCAL_NAME, GrantReader
 from kova_ls.engine.grant_set import Edit, GrantSet, Pending, Proposal, visible
-from kova_ls.engine.grant_watch import USER, descends_from
+from kova_ls.engine.grant_watch import USER
 from kova_ls.engine.ledger import Confirmed
 from kova_ls.errors import RequestFailed
 from kova_ls.vocabulary import RootSource
@@ -230,7 +232,7 @@ class Grants(GrantReader):
 
         Raises: RequestFailed for whatever goes wrong with the disk.
         """
-        if any(descends_from(pid) for pid, _ in self._watch.others()):
+        if descends(os.getpid(), {pid for pid, _ in self._watch.others()}):
             raise RequestFailed(
                 "notTrusted",
                 "A command of the agent may not change permissions. Run this in your own terminal.",

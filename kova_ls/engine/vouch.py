@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from kova_ls.engine.grant_watch import ancestors
+from kova_ls.engine.ancestry import descends
 from kova_ls.engine.ledger import Confirmed
 
 _NAME = "vouched"
@@ -55,7 +55,11 @@ class Vouching:
 
         def is_vouched(kind: str, value: str, path: str = "") -> bool:
             place = _place(scope, kind, value, path)
-            return place in self._own or _is_outsider(self._holder(place), known)
+            if place in self._own:
+                return True
+            holder = self._holder(place)
+            # An engine itself may vouch, unless another one started it.
+            return holder > 0 and descends(holder, known) is False
 
         return Confirmed(
             allow=frozenset(rule for rule in wanted.allow if is_vouched("allow", rule)),
@@ -106,15 +110,6 @@ class Vouching:
         except OSError:
             return 0
         return 0 if kind == fcntl.F_UNLCK else pid
-
-
-def _is_outsider(pid: int, engines: frozenset[int]) -> bool:
-    if pid <= 0:
-        return False
-    try:
-        return engines.isdisjoint(ancestors(pid)[1:])  # an engine itself may vouch
-    except (OSError, ValueError, IndexError):
-        return False
 
 
 def _places(scope: str, entries: Confirmed) -> Iterator[int]:
