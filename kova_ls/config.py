@@ -4,6 +4,7 @@ Order: default < user file < environment discovery for what is still missing.
 Invariant: one load function; keys are named by variable, their values never stored or shown.
 """
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -13,6 +14,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kova_ls.errors import SettingsError
+
+OLLAMA_PORT = 11434
 
 Api = Literal["openai-chat", "openai-responses", "anthropic", "gemini", "scripted"]
 
@@ -146,16 +149,19 @@ def with_discovered(
     return settings.model_copy(update={"models": models, "default_model": default})
 
 
-async def ollama_models(url: str = "http://127.0.0.1:11434") -> tuple[str, ...]:
-    """Return the models of a local Ollama; empty when none answers within 0.3 s."""
-    import httpx
+def ollama_models(port: int = OLLAMA_PORT) -> tuple[str, ...] | None:
+    """Ask a local Ollama for its models; None when none answers within 0.3 s."""
+    from http.client import HTTPConnection, HTTPException
 
+    connection = HTTPConnection("127.0.0.1", port, timeout=0.3)
     try:
-        async with httpx.AsyncClient(timeout=0.3, trust_env=False) as client:
-            answer = await client.get(f"{url}/api/tags")
-            return tuple(str(entry["name"]) for entry in answer.json()["models"])
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):
-        return ()
+        connection.request("GET", "/api/tags")
+        answer = json.loads(connection.getresponse().read(1_000_000))
+        return tuple(str(entry["name"]) for entry in answer["models"])
+    except (OSError, HTTPException, ValueError, KeyError, TypeError):
+        return None
+    finally:
+        connection.close()
 
 
 def discover(
@@ -190,7 +196,7 @@ def discover(
     for number, model in enumerate(ollama_models):
         name = "ollama" if number == 0 else f"ollama/{model}"
         found[name] = ModelSettings(
-            api="openai-chat", model=model, base_url="http://127.0.0.1:11434/v1"
+            api="openai-chat", model=model, base_url=f"http://127.0.0.1:{OLLAMA_PORT}/v1"
         )
     return found
 

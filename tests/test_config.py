@@ -1,5 +1,8 @@
 """What config.toml may say."""
 
+import socket
+import threading
+
 import pytest
 
 from kova_ls import config
@@ -82,8 +85,32 @@ def test_a_default_that_names_no_model_is_said(tmp_path):
         load(written(tmp_path, text), {})
 
 
-async def test_no_ollama_is_no_model():
-    assert await config.ollama_models("http://127.0.0.1:1") == ()
+def test_no_ollama_is_no_model():
+    assert config.ollama_models(1) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (b'{"models": [{"name": "qwen3"}, {"name": "llama"}]}', ("qwen3", "llama")),
+        (b'{"models": []}', ()),
+        (b'{"models": 5}', None),
+        (b"hello", None),
+    ],
+)
+def test_a_local_ollama_is_asked_for_its_models(body, found):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer():
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + body)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        assert config.ollama_models(server.getsockname()[1]) == found
+        thread.join()
 
 
 def test_the_home_is_the_users(tmp_path):

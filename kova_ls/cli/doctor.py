@@ -10,9 +10,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any
 
 from kova_ls import __version__, config, paths
 from kova_ls.cli.arguments import DONE, FAILED, Parser
@@ -25,8 +23,6 @@ from kova_ls.engine import grant_disk, grant_file
 from kova_ls.errors import KovaError, SettingsError
 from kova_ls.tools import _ripgrep  # pyright: ignore[reportPrivateUsage]
 
-OLLAMA_PORT = 11434
-_OLLAMA_TIMEOUT_S = 0.3
 _LEAST_FREE_BYTES = 500_000_000
 _NO_MODEL = (
     "export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY, or GEMINI_API_KEY), start Ollama, or write a "
@@ -57,7 +53,7 @@ def main(
     parser = Parser(console, "doctor", "Say what was found, what is wrong, and what to do.")
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     options = parser.parse_args(argv)
-    findings = list(examine(console, find, probe or ollama_models))
+    findings = list(examine(console, find, probe or config.ollama_models))
     is_well = all(finding.state != "wrong" for finding in findings)
     if options.json:
         found = [asdict(finding) for finding in findings]
@@ -114,19 +110,6 @@ def examine(console: Console, find: Find, probe: Probe) -> Iterator[Finding]:
     yield from _permission_files(home, console.cwd)
     yield _engine(console, find)
     yield from _other_engines(console)
-
-
-def ollama_models() -> tuple[str, ...] | None:
-    """Ask a local Ollama for its models; None when none answers in time."""
-    connection = HTTPConnection("127.0.0.1", OLLAMA_PORT, timeout=_OLLAMA_TIMEOUT_S)
-    try:
-        connection.request("GET", "/api/tags")
-        answer: Any = json.loads(connection.getresponse().read(1_000_000))
-        return tuple(str(model["name"]) for model in answer["models"])
-    except (OSError, HTTPException, ValueError, KeyError, TypeError):
-        return None
-    finally:
-        connection.close()
 
 
 def _python() -> Finding:

@@ -5,6 +5,7 @@ the person changes the file again: they say where keys are sent and what runs co
 Invariant: a key is read from the environment when it is wanted and kept only with its adapter.
 """
 
+import asyncio
 import contextlib
 import stat
 from collections.abc import Mapping
@@ -43,7 +44,9 @@ class Models:
         self._held: _Stamp | None = None
         """Of a content that a command of the agent may have written."""
         self._running = 0
-        self._adapters: dict[tuple[str, str | None], Adapter] = {}
+        self._adapters: dict[tuple[str, str | None], tuple[ModelSettings, Adapter]] = {}
+        self._replaced: list[Adapter] = []
+        """Of settings that changed; a step may still speak through them."""
         self._ollama: tuple[str, ...] = ()
 
     def read(self, env: Mapping[str, str] | None = None) -> Settings:
@@ -53,7 +56,6 @@ class Models:
         if is_new and (not self._running or self._stamp is None):
             self.settings = config.read(self._kova_home)
             self._stamp = stamp
-            self._adapters.clear()
         return config.with_discovered(self.settings, env or self._env, self._ollama)
 
     def _look(self) -> _Stamp:
@@ -94,7 +96,7 @@ class Models:
         """Find a local Ollama when nothing else is configured."""
         with contextlib.suppress(SettingsError):
             if not self.read().models:
-                self._ollama = await config.ollama_models()
+                self._ollama = await asyncio.to_thread(config.ollama_models) or ()
 
     def check(self, name: str, editor: Editor | None) -> None:
         """Refuse a turn that could not call its model. Raises: RequestFailed."""
@@ -122,13 +124,17 @@ class Models:
         return model
 
     def adapter(self, name: str, env: Mapping[str, str]) -> "Adapter":
-        """Return the adapter of a model, made once per key. Raises: RequestFailed."""
+        """Return the adapter of a model, made once per key and settings. Raises: RequestFailed."""
         model = self.find(name, env)
         key = config.api_key(model, env) or config.api_key(model, self._env)
-        cached = self._adapters.get((name, key))
-        if cached is None:
-            cached = self._adapters[name, key] = open_adapter(model, key)
-        return cached
+        known = self._adapters.get((name, key))
+        if known is not None and known[0] == model:
+            return known[1]
+        if known is not None:
+            self._replaced.append(known[1])
+        adapter = open_adapter(model, key)
+        self._adapters[name, key] = model, adapter
+        return adapter
 
     def account(self, name: str, env: Mapping[str, str], usage: Usage) -> Usage:
         """Add what the settings know to the usage of a call: window and price."""
@@ -143,7 +149,7 @@ class Models:
 
     async def close(self) -> None:
         """Give back what the adapters hold."""
-        for adapter in self._adapters.values():
+        for adapter in (*self._replaced, *(adapter for _, adapter in self._adapters.values())):
             await adapter.close()
 
 

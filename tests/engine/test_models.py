@@ -43,6 +43,27 @@ async def test_a_key_may_come_from_the_editor(stage):
     assert stage.engine.models.adapter("far", {"A_KEY": "other"}) is not first
 
 
+async def test_an_adapter_lives_as_long_as_its_settings_and_is_closed_in_the_end(
+    stage, monkeypatch
+):
+    closed = []
+
+    async def close(adapter):
+        closed.append(adapter)
+
+    monkeypatch.setattr("kova_ls.llm.anthropic.AnthropicAdapter.close", close)
+    config = stage.root / "kova/config.toml"
+    config.write_text(text := '[models.far]\napi = "anthropic"\nmodel = "x"\n')
+    first = stage.engine.models.adapter("far", {})
+    config.write_text(text + "[models.other]\napi = 'gemini'\n")
+    assert stage.engine.models.adapter("far", {}) is first
+    config.write_text(text.replace("x", "y"))
+    second = stage.engine.models.adapter("far", {})
+    assert second is not first
+    await stage.engine.models.close()
+    assert closed == [first, second]
+
+
 async def test_a_call_of_a_priced_model_has_a_cost(stage):
     config = stage.root / "kova/config.toml"
     config.write_text(
