@@ -27,16 +27,6 @@ def edits(old: str, new: str) -> list[Edit]:
     return found
 
 
-def apply_edits(text: str, changes: list[Edit]) -> str:
-    """Return the text after the edits, all of whose offsets are of the text before."""
-    parts: list[str] = []
-    at = 0
-    for start, stop, put in changes:
-        parts += [text[at:start], put]
-        at = stop
-    return "".join([*parts, text[at:]])
-
-
 def to_lsp(text: str, changes: list[Edit]) -> list[dict[str, Any]]:
     """Return the edits as LSP's `TextEdit`s of the text before."""
     starts = _starts(split_lines(text))

@@ -278,14 +278,14 @@ class Files:
             raise ToolError(undeclared(self.display(path), "read"))
 
     def _may_write(self, effect: WritePath) -> None:
-        if os.path.realpath(effect.asked) != effect.path and not _folds_to(effect):
+        if os.path.realpath(effect.asked) != effect.path:
             raise ToolError(undeclared(effect.asked, "write"))
 
 
 # -- paths ------------------------------------------------------------------------------------
 
 
-def resolve(text: str, *, root: str | None, home: str, case_folds: bool = False) -> ResolvedPath:
+def resolve(text: str, *, root: str | None, home: str) -> ResolvedPath:
     """Resolve a path as the model names it; the last parts need not exist.
 
     `..` is taken lexically, then links are followed. `file:` URIs are accepted.
@@ -308,18 +308,7 @@ def resolve(text: str, *, root: str | None, home: str, case_folds: bool = False)
         asked = asked[1:]
     _check_length(asked)
     path = os.path.realpath(asked)
-    if case_folds:
-        path = _as_on_disk(path)
     return ResolvedPath(asked, path, os.path.lexists(path))
-
-
-def folds_case(folder: str) -> bool:
-    """Return True when the file system of an existing folder ignores case."""
-    other = folder.swapcase()
-    try:
-        return other != folder and os.path.samefile(folder, other)
-    except OSError:
-        return False
 
 
 def is_below(path: str, tree: str) -> bool:
@@ -347,25 +336,6 @@ def _check_length(path: str) -> None:
         raise ToolError(
             f"The path beginning {path[:60]!r} is too long for a file; was content given as path?"
         )
-
-
-def _as_on_disk(path: str) -> str:
-    folder, *names = path.split(os.sep)
-    folder += os.sep
-    for number, name in enumerate(names):
-        try:
-            listed = os.listdir(folder)
-        except OSError:
-            return os.path.join(folder, *names[number:])
-        if name not in listed:
-            name = next((n for n in listed if n.casefold() == name.casefold()), name)
-        folder = os.path.join(folder, name)
-    return folder
-
-
-def _folds_to(effect: WritePath) -> bool:
-    now = os.path.realpath(effect.asked)
-    return now.casefold() == effect.path.casefold() and _as_on_disk(now) == effect.path
 
 
 def _is_on_disk(document: Document) -> bool:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from kova_ls.engine.workspace import (
     Files,
     file_uri,
-    folds_case,
     is_below,
     resolve,
 )
@@ -102,14 +101,6 @@ class TestResolve:
     def test_relative_without_a_workspace(self):
         with pytest.raises(ToolError, match="absolute"):
             resolve("a", root=None, home="/home/me")
-
-    def test_case_as_the_disk_has_it(self, root):
-        put(root, "Src/Main.py", b"")
-        folded = resolve("src/MAIN.py", root=root, home="/", case_folds=True)
-        assert folded.path == f"{root}/Src/Main.py"
-        new = resolve("SRC/new/x.py", root=root, home="/", case_folds=True)
-        assert new.path == f"{root}/Src/new/x.py"
-        assert not folds_case("/nonexistent-folder")
 
     @given(st.lists(st.sampled_from(["..", ".", "a", "b", ""]), max_size=8))
     def test_no_spelling_leaves_a_dot(self, parts):
