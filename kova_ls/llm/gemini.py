@@ -6,7 +6,6 @@ Source: Gemini API documentation, "Generating content", "Function calling", "Tho
 """
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -26,188 +25,19 @@ from kova_ls.llm._base import (
     ToolSpec,
     UserMessage,
 )
-from kova_ls.llm._decoding import MADE_ID, OpenCall, StreamDecoder, settle, stream_error
-from kova_ls.llm._failure import ANYWHERE, Endpoint
+from kova_ls.llm._decoding import MADE_ID
+from kova_ls.llm._gemini_answer import SIGNATURE, Decoder
 from kova_ls.llm._http import HttpCaller
-from kova_ls.llm._json import as_list, as_object, count, enclosed, parse_object
+from kova_ls.llm._json import enclosed, parse_object
 from kova_ls.llm._open_api import open_api_schema
-from kova_ls.llm._partial_args import PartialArgs
 from kova_ls.llm._stale import StaleReasoning
-from kova_ls.values import Usage
-from kova_ls.vocabulary import Outcome
 
 APIS = ("gemini",)
 
 _DEFAULT_BASE = "https://generativelanguage.googleapis.com"
-_COMPLETE = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
-_FAILED = frozenset(
-    {
-        "MALFORMED_FUNCTION_CALL",
-        "UNEXPECTED_TOOL_CALL",
-        "TOO_MANY_TOOL_CALLS",
-        "MISSING_THOUGHT_SIGNATURE",
-        "MALFORMED_RESPONSE",
-        "OTHER",
-        "IMAGE_OTHER",
-        "NO_IMAGE",
-    }
-)
-_SIGNATURE = "thoughtSignature"
 _UNSIGNED = "skip_thought_signature_validator"
 """What Gemini 3 documents for calls of another model's making."""
 _THINKING_TOKENS = {"minimal": 512, "low": 4096, "medium": 8192, "high": 24_576}
-
-
-@dataclass(slots=True)
-class _Mark:
-    """A run of text, or a call by its place."""
-
-    n_chars: int = 0
-    signature: str | None = None
-    call_at: int | None = None
-
-
-class Decoder(StreamDecoder):
-    """Reads the chunks of one answer."""
-
-    def __init__(self, where: Endpoint = ANYWHERE) -> None:
-        super().__init__(where)
-        self._calls: list[OpenCall] = []
-        self._partial: PartialArgs | None = None
-        """Of the last call, while its arguments are not whole."""
-        self._marks: list[_Mark] = []
-        self._block_reason: str | None = None
-        self._finish_message = ""
-
-    def _take(self, name: bytes, value: dict[str, Any]) -> None:
-        if "response" in value and "candidates" not in value:
-            value = value["response"]
-        if error := value.get("error"):
-            self._fail(error)
-        elif name == b"error":
-            self._fail(stream_error(value, name))
-        if usage := as_object(value.get("usageMetadata")):
-            self._raw_usage = usage
-        if feedback := value.get("promptFeedback"):
-            self._block_reason = feedback.get("blockReason") or self._block_reason
-            self._finish_message = feedback.get("blockReasonMessage") or self._finish_message
-        candidates: list[dict[str, Any]] = value.get("candidates") or []
-        candidate = next((one for one in candidates if not one.get("index")), None)
-        if candidate is None:
-            return
-        for part in as_list(as_object(candidate.get("content")).get("parts")):
-            self._take_part(part)
-        if finish := candidate.get("finishReason"):
-            self._finish_reason = finish
-            self._finish_message = candidate.get("finishMessage") or self._finish_message
-
-    def _take_part(self, part: dict[str, Any]) -> None:
-        signature = part.get(_SIGNATURE) or part.get("thought_signature")
-        if (call := part.get("functionCall")) is not None:
-            self._take_call(call, signature)
-            return
-        text = part.get("text")
-        if part.get("thought"):
-            if text:
-                self._think(text)
-            return
-        if text:
-            self._say(text)
-        if text or signature:
-            self._mark_text(len(text or ""), signature)
-
-    def _mark_text(self, n_chars: int, signature: str | None) -> None:
-        last = self._marks[-1] if self._marks else None
-        if last is not None and last.call_at is None and not last.signature and not signature:
-            last.n_chars += n_chars
-            return
-        self._marks.append(_Mark(n_chars, signature))
-
-    def _take_call(self, call: dict[str, Any], signature: str | None) -> None:
-        name = call.get("name") or ""
-        pieces, goes_on = call.get("partialArgs"), bool(call.get("willContinue"))
-        if self._partial is not None and not name:
-            self._take_pieces(pieces, goes_on=goes_on)
-            return
-        self._close_partial()
-        opaque = {_SIGNATURE: signature} if signature else None
-        opened = OpenCall(call.get("id") or "", name, opaque=opaque)
-        self._calls.append(opened)
-        self._marks.append(_Mark(call_at=len(self._calls) - 1))
-        if pieces or goes_on:
-            self._partial = PartialArgs()
-            self._take_pieces(pieces, goes_on=goes_on)
-        else:
-            opened.pieces.append(orjson.dumps(call.get("args") or {}).decode())
-
-    def _take_pieces(self, pieces: Any, *, goes_on: bool) -> None:
-        assert self._partial is not None
-        self._partial.take(pieces)
-        if not goes_on:
-            self._calls[-1].pieces.append(self._partial.text)
-            self._partial = None
-
-    def _close_partial(self) -> None:
-        """Leave arguments that did not come to their end as the text that broke off."""
-        if self._partial is not None:
-            self._calls[-1].pieces.append(self._partial.text.removesuffix("}"))
-            self._partial = None
-
-    def _conclude(self) -> ModelReply:
-        self._close_partial()
-        finish = self._finish_reason
-        outcome, error = Outcome.COMPLETE, None
-        if finish is None:
-            outcome = Outcome.TRUNCATED
-            if self._block_reason is not None:
-                outcome = Outcome.REFUSED
-                error = self._refusal(self._finish_message or self._block_reason)
-        elif finish == "MAX_TOKENS":
-            outcome = Outcome.LENGTH
-        elif finish in _FAILED:
-            said = self._finish_message or f"the answer ended with {finish}"
-            self._fail({"message": said, "status": finish}, is_said=False)
-        elif finish not in _COMPLETE:
-            outcome, error = Outcome.REFUSED, self._refusal(self._finish_message or finish)
-        calls, incomplete = settle(self._calls, was_cut=False)
-        return ModelReply(
-            text="".join(self._text),
-            reasoning="".join(self._reasoning),
-            calls=calls,
-            incomplete_calls=incomplete,
-            opaque=self._opaque(calls),
-            finish_reason=finish,
-            raw_usage=self._raw_usage,
-            usage=usage_of(self._raw_usage or {}),
-            error=error,
-            outcome=outcome,
-        )
-
-    def _opaque(self, calls: tuple[ModelCall, ...]) -> tuple[dict[str, Any], ...]:
-        """Return the signed texts, with marks for what stands between: calls by id."""
-        if not any(mark.signature for mark in self._marks) or len(calls) != len(self._calls):
-            return ()
-        return tuple(
-            {"call": calls[mark.call_at].id}
-            if mark.call_at is not None
-            else {
-                "n_chars": mark.n_chars,
-                **({_SIGNATURE: mark.signature} if mark.signature else {}),
-            }
-            for mark in self._marks
-        )
-
-
-def usage_of(raw: dict[str, Any]) -> Usage:
-    """Translate a usage object, whose candidate tokens leave thoughts out."""
-    read = count(raw, "promptTokenCount") + count(raw, "toolUsePromptTokenCount")
-    written = count(raw, "candidatesTokenCount") + count(raw, "thoughtsTokenCount")
-    return Usage(
-        input_tokens=read,
-        output_tokens=written,
-        cached_tokens=count(raw, "cachedContentTokenCount"),
-        context_tokens=read + written,
-    )
 
 
 class GeminiAdapter:
@@ -256,7 +86,7 @@ class GeminiAdapter:
                     parts.append(_call_part(call, is_own=True))
                 continue
             said, rest = rest[: mark["n_chars"]], rest[mark["n_chars"] :]
-            signature = {_SIGNATURE: mark[_SIGNATURE]} if _SIGNATURE in mark else {}
+            signature = {SIGNATURE: mark[SIGNATURE]} if SIGNATURE in mark else {}
             if said or signature:
                 parts.append({"text": said, **signature})
         if rest:
@@ -272,15 +102,15 @@ class GeminiAdapter:
         """Take another model's signatures out of an encoded message."""
         value = orjson.loads(message)
         for part in value["parts"]:
-            part.pop(_SIGNATURE, None)
+            part.pop(SIGNATURE, None)
         value["parts"] = [part for part in value["parts"] if part != {"text": ""}]
         self._mark_unsigned(value["parts"])
         return orjson.dumps(value) if value["parts"] else b""
 
     def _mark_unsigned(self, parts: list[dict[str, Any]]) -> None:
         called = [part for part in parts if "functionCall" in part]
-        if self._version >= 3 and called and not any(_SIGNATURE in part for part in called):
-            called[0][_SIGNATURE] = _UNSIGNED
+        if self._version >= 3 and called and not any(SIGNATURE in part for part in called):
+            called[0][SIGNATURE] = _UNSIGNED
 
     def _head_of(self, request: ModelRequest) -> bytes:
         key = (request.system, request.tools)
