@@ -7,7 +7,6 @@ Invariant: every request gets an answer; none holds a traceback.
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from kova_ls.endpoint import framing, handshake, text_sync
 from kova_ls.endpoint.asked import Asked
 from kova_ls.endpoint.hub import Hub
+from kova_ls.endpoint.inbox import Inbox
 from kova_ls.endpoint.lsp import REQUEST_PREFIX, PlainClient, capabilities
 from kova_ls.l10n import Language, say
 from kova_ls.vocabulary import Detail
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _EDITOR_ANSWER_S = 10.0
+_MAX_UNREAD_BYTES = 64 * 1024 * 1024
+"""An editor that leaves more unread has hung, whatever it asks for."""
 
 
 class EditorEndpoint(asyncio.Protocol):
@@ -50,7 +52,7 @@ class EditorEndpoint(asyncio.Protocol):
         self._transport: asyncio.WriteTransport | None = None
         self._framer = framing.Framer()
         self._outgoing: list[bytes] = []
-        self._waiting: deque[Any] = deque()
+        self._inbox = Inbox(self._handle, hold=self._hold, settle=self._settle)
         self._max_latency_s = 0.0
         self.language = Language.ENGLISH
         self.said: Introduction = handshake.Introduction()
@@ -77,6 +79,7 @@ class EditorEndpoint(asyncio.Protocol):
         """Detach: turns go on, open requests end."""
         del exc
         self._transport = None
+        self._inbox.take_all()
         for task in list(self._tasks.values()):
             task.cancel()
         self._asked.lose()
@@ -107,8 +110,18 @@ class EditorEndpoint(asyncio.Protocol):
         if not self._outgoing:
             return
         data, self._outgoing = b"".join(self._outgoing), []
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.write(data)
+        if self._transport is None or self._transport.is_closing():
+            return
+        self._transport.write(data)
+        if self._transport.get_write_buffer_size() > _MAX_UNREAD_BYTES:
+            _log.warning("%s reads nothing any more; its connection was ended", self.name)
+            self._transport.abort()
+
+    def _hold(self, is_held: bool) -> None:
+        """Stop reading from the editor, or go on."""
+        transport = self._transport
+        if isinstance(transport, asyncio.Transport) and not transport.is_closing():
+            (transport.pause_reading if is_held else transport.resume_reading)()
 
     def _waiting_bytes(self) -> int:
         if self._transport is None:
@@ -117,14 +130,18 @@ class EditorEndpoint(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes of the editor."""
+        self._inbox.start_round()
         try:
             for body in self._framer.feed(data):
                 self._take(body)
-            if self.hub.is_loaded:
-                self.engine.recheck()
+            self._settle()
         except framing.BadFrame as error:
             self.write(framing.error(None, framing.PARSE_ERROR, f"Bad frame: {error}."))
             self.close()
+
+    def _settle(self) -> None:
+        if self.hub.is_loaded:
+            self.engine.recheck()
 
     def eof_received(self) -> bool:
         """Detach when the editor closed its side."""
@@ -136,9 +153,12 @@ class EditorEndpoint(asyncio.Protocol):
         except framing.NoMessage as error:
             self.write(framing.error(None, error.code, str(error)))
             return
-        self._route(message)
+        if self.is_initialized:
+            self._inbox.put(message)
+        else:
+            self._handle(message)
 
-    def _route(self, message: dict[str, Any]) -> None:
+    def _handle(self, message: dict[str, Any]) -> None:
         method = message.get("method")
         request_id = message.get("id")
         if method is None and ("result" in message or "error" in message):
@@ -156,8 +176,6 @@ class EditorEndpoint(asyncio.Protocol):
         elif not self.is_initialized:
             if "id" in message:
                 self.write(framing.error(request_id, -32002, "Send `initialize` first."))
-        elif self._waiting or self.overlays is None:
-            self._waiting.append(message)
         else:
             self._dispatch(method, message)
 
@@ -220,17 +238,14 @@ class EditorEndpoint(asyncio.Protocol):
         )
         if self.plain is not None:
             self.plain.begin()
-        while self._waiting:
-            message = self._waiting.popleft()
-            self._dispatch(message["method"], message)
+        self._inbox.open()
 
     def _refuse_waiting(self, error: Exception) -> None:
         """Answer what waited for an engine that cannot be loaded, and end the connection."""
         from kova_ls.endpoint.answer import failed
 
-        while self._waiting:
-            message = self._waiting.popleft()
-            if "id" in message:
+        for message in self._inbox.take_all():
+            if "id" in message and "method" in message:
                 self.write(failed(message["id"], error, self.language))
         self.show_message(f"The engine cannot be loaded: {error}.")
         self.close()

@@ -1,7 +1,10 @@
 """A slow reader loses deltas first, then is told to come again, and never an event."""
 
+import asyncio
+
 import pytest
 
+from kova_ls.endpoint import server
 from kova_ls.journal.store import Stored
 from tests.support.stage import Stage, call, say
 from tests.support.wire import Wire
@@ -154,3 +157,20 @@ async def _tick():
     import asyncio
 
     await asyncio.sleep(0)
+
+
+async def test_who_reads_nothing_at_all_is_cut_off_and_harms_no_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(server, "_MAX_UNREAD_BYTES", 20_000)
+    slow = Slow(tmp_path, [MANY])
+    await slow.start()
+    other = Wire(slow.stage, slow.wire.hub)
+    await other.initialize()
+    slow.wire.pipe.is_read = False
+    for number in range(100):
+        slow.wire.send({"jsonrpc": "2.0", "id": number, "method": "kova/tool/list"})
+    while not slow.wire.pipe.is_closed:
+        await asyncio.sleep(0)
+    await other.result("kova/session/attach", {"sessionId": slow.id})
+    await slow.turn()
+    assert not other.pipe.is_closed
+    await slow.stage.close()

@@ -83,8 +83,8 @@ _SILENT_PLACES = frozenset(
         "llm/openai_responses.py:_adapt",
         # for whoever writes a client
         "endpoint/server.py:_dispatch",
+        "endpoint/server.py:_handle",
         "endpoint/server.py:_initialize",
-        "endpoint/server.py:_route",
         "endpoint/server.py:_take",
         # parts of a diff, or sets of letters
         "cli/terminal.py:_lenient",
