@@ -1,18 +1,36 @@
-"""How many prompts may wait in a session for its turn to end."""
+"""Prompts that wait in a session for its turn to end, and those that it knows already."""
 
 from collections.abc import Sequence
+from secrets import token_hex
 
+from kova_ls.engine.machine import State
 from kova_ls.errors import RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.values import InputPart
+from kova_ls.vocabulary import StartStatus
 
 _MAX_PROMPTS = 64
 _MAX_CHARS = 1_000_000
 """The whole queue is written with each change of it."""
 
 
-def check_room(waiting: Sequence[r.QueuedPrompt], input: Sequence[InputPart]) -> None:
-    """Refuse a prompt for which there is no room. Raises: RequestFailed."""
+def known(state: State, prompt_id: str | None) -> tuple[str, StartStatus] | None:
+    """Return the turn of a prompt that came before, so that it changes nothing again."""
+    if prompt_id in state.prompts:
+        return state.prompts[prompt_id], StartStatus.STARTED
+    for queued in state.queue:
+        if queued.prompt_id == prompt_id:
+            return queued.turn_id, StartStatus.QUEUED
+    return None
+
+
+def enqueue(
+    waiting: Sequence[r.QueuedPrompt],
+    input: tuple[InputPart, ...],
+    prompt_id: str,
+    client: str | None,
+) -> tuple[r.QueuedPrompt, ...]:
+    """Return the queue with one more prompt. Raises: RequestFailed when there is no room."""
     size = sum(_size(queued.input) for queued in waiting) + _size(input)
     if len(waiting) >= _MAX_PROMPTS or (waiting and size > _MAX_CHARS):
         raise RequestFailed(
@@ -20,6 +38,8 @@ def check_room(waiting: Sequence[r.QueuedPrompt], input: Sequence[InputPart]) ->
             f"{len(waiting)} prompts wait in this session already. Let some be answered, "
             "interrupt the turn, or steer it.",
         )
+    prompt = r.QueuedPrompt(prompt_id=prompt_id, turn_id=token_hex(8), input=input, client=client)
+    return (*waiting, prompt)
 
 
 def _size(input: Sequence[InputPart]) -> int:

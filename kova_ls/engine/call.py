@@ -97,8 +97,8 @@ class CallRun:
             raise ToolError(f"There is no tool {self.call.tool!r}. Available: {offered}.")
         if self.call.was_cut_off:
             raise ToolError(
-                f"The call of {tool.name} broke off within its arguments and was not run. "
-                "Send it again, whole."
+                f"The arguments of {tool.name} are no whole JSON object, and it was not run. "
+                "Send the call again, with valid JSON."
             )
         try:
             return tool, tool.args.model_validate_json(self.call.arguments or "{}")

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic_core import PydanticSerializationError
 
-from kova_ls.engine import machine
+from kova_ls.engine import backlog, machine
 from kova_ls.engine.approvals import Waiter
-from kova_ls.engine.backlog import check_room
 from kova_ls.engine.editor import Editor
 from kova_ls.engine.grant_set import GrantSet
 from kova_ls.engine.item_index import ItemIndex, last_todos, telling
@@ -206,13 +205,8 @@ class Session:
 
         Raises: RequestFailed (`turnBusy`, `modelNotConfigured`, `diskFailed`).
         """
-        if prompt_id is not None:
-            known = self.state.prompts.get(prompt_id)
-            if known is not None:
-                return known, StartStatus.STARTED
-            for queued in self.state.queue:
-                if queued.prompt_id == prompt_id:
-                    return queued.turn_id, StartStatus.QUEUED
+        if (known := backlog.known(self.state, prompt_id)) is not None:
+            return known
         prompt_id = prompt_id or token_hex(8)
         if self.turn is None and self.state.turn_id is not None:
             self._end_stranded()
@@ -225,16 +219,11 @@ class Session:
             self._say(input, prompt_id, editor)
             return self.state.turn_id, StartStatus.STEERED
         if when_busy is WhenBusy.QUEUE:
-            check_room(self.state.queue, input)
-            prompt = r.QueuedPrompt(
-                prompt_id=prompt_id,
-                turn_id=token_hex(8),
-                input=input,
-                client=editor.name if editor else None,
-            )
-            self.record(r.QueueUpdated(queue=(*self.state.queue, prompt)))
+            client = editor.name if editor is not None else None
+            queue = backlog.enqueue(self.state.queue, input, prompt_id, client)
+            self.record(r.QueueUpdated(queue=queue))
             self._next()
-            return prompt.turn_id, StartStatus.QUEUED
+            return queue[-1].turn_id, StartStatus.QUEUED
         raise RequestFailed(
             "turnBusy",
             "A turn runs in this session. Queue the prompt, steer the turn, or wait for its end.",

@@ -172,7 +172,7 @@ async def run_step(session: "Session", turn: "TurnContext") -> StepEnd:
 
 
 def _requests(reply: ModelReply) -> tuple[r.CallRequest, ...]:
-    """Return the calls to work on; one that was cut off is only told to the model."""
+    """Return the calls to work on; of one without whole arguments the model is only told."""
     whole = [
         r.CallRequest(
             call_id=token_hex(8),

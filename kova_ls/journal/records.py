@@ -206,7 +206,7 @@ class CallRequest(Value):
     opaque: dict[str, Any] | None = None
     """What the provider wants back with the call, such as a thought signature."""
     was_cut_off: bool = False
-    """The answer ended within its arguments: it is never run, and the model is told."""
+    """Its arguments are no whole JSON object: it is never run, and the model is told."""
 
 
 class ModelReplied(Record):

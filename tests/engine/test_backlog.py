@@ -1,9 +1,13 @@
 import pytest
 
-from kova_ls.engine.backlog import check_room
+from kova_ls.engine.backlog import enqueue, known
+from kova_ls.engine.machine import State
 from kova_ls.errors import RequestFailed
 from kova_ls.journal.records import QueuedPrompt
 from kova_ls.values import TextPart
+from kova_ls.vocabulary import StartStatus
+
+SMALL = (TextPart(text="x"),)
 
 
 def waiting(count, chars=1):
@@ -11,13 +15,28 @@ def waiting(count, chars=1):
     return [QueuedPrompt(prompt_id=str(n), turn_id=str(n), input=(part,)) for n in range(count)]
 
 
-def test_there_is_room_for_some_and_always_for_one():
-    check_room(waiting(63), (TextPart(text="x"),))
-    check_room([], (TextPart(text="x" * 2_000_000),))
+def test_a_prompt_waits_behind_the_others():
+    before = waiting(63)
+    *others, last = enqueue(before, SMALL, "p", "an editor")
+    assert others == before
+    assert (last.prompt_id, last.input, last.client) == ("p", SMALL, "an editor")
+    assert last.turn_id
+
+
+def test_there_is_always_room_for_one():
+    assert len(enqueue([], (TextPart(text="x" * 2_000_000),), "p", None)) == 1
 
 
 @pytest.mark.parametrize("full", [waiting(64), waiting(2, 500_000)])
 def test_a_full_queue_says_so(full):
     with pytest.raises(RequestFailed) as caught:
-        check_room(full, (TextPart(text="x"),))
+        enqueue(full, SMALL, "p", None)
     assert caught.value.code == "limitExceeded"
+
+
+def test_a_prompt_that_came_before_is_known():
+    state = State(prompts={"a": "t1"}, queue=tuple(waiting(2)))
+    assert known(state, "a") == ("t1", StartStatus.STARTED)
+    assert known(state, "1") == ("1", StartStatus.QUEUED)
+    assert known(state, "b") is None
+    assert known(state, None) is None

@@ -174,7 +174,7 @@ renamed 'Go.' by engine
   step 1 script
   reply ok 'I write'
   call 'write' blocked ['notRun'] waiting
-  call error: 'The call of write broke off within its arguments and was not run. Send it again, whole.'
+  call error: 'The arguments of write are no whole JSON object, and it was not run. Send the call again, with valid JSON.'
   step end length
 turn t1 limit: limitExceeded: The answer reached the model's output limit in the middle of a tool call, which was not run. Ask it to go on, or raise max_output_tokens.
 """)
