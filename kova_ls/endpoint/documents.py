@@ -16,14 +16,14 @@ from typing import Any, Literal, Protocol, cast
 
 from pydantic import ValidationError
 
-from kova_ls.endpoint.handshake import local_path
-from kova_ls.endpoint.overlay import Open, Overlay
+from kova_ls.endpoint.overlay import Open, Overlay, document_path
 from kova_ls.endpoint.text_edits import edits, to_lsp
 from kova_ls.engine.disk import is_same_text
 from kova_ls.engine.merge import merge
 from kova_ls.engine.workspace import Document, Replaced, file_uri
 from kova_ls.protocol.editor import (
     DiagnosticsResult,
+    DocumentDiagnostics,
     DocumentState,
     EditGuard,
     EditorStateResult,
@@ -185,7 +185,7 @@ class Documents(Overlay):
                 said = SaveResult.model_validate(
                     await self._ask("kova/editor/save", _uris(opened), timeout_s=_SAVE_S)
                 )
-                done = [opened[path] for path in map(local_path, said.saved) if path in opened]
+                done = [opened[path] for path in map(document_path, said.saved) if path in opened]
                 await self.until(
                     lambda: not any(known.document.is_dirty for known in done), _SHOWN_S
                 )
@@ -207,7 +207,7 @@ class Documents(Overlay):
                 )
         except (TimeoutError, ConnectionError, ValidationError):
             return frozenset()
-        return frozenset(path for path in map(local_path, said.reloaded) if path in opened)
+        return frozenset(path for path in map(document_path, said.reloaded) if path in opened)
 
     def _reachable(self, paths: Collection[str]) -> dict[str, Open]:
         """Return the documents by path that the editor has open and can be asked about."""
@@ -249,7 +249,7 @@ class Documents(Overlay):
         return Diagnosed(
             tuple(
                 Diagnostic(
-                    uri=document.uri,
+                    uri=file_uri(document_path(document.uri) or document.uri),
                     line_no=entry.range.start.line + 1,
                     severity=_SEVERITIES[min(max(entry.severity, 1), 4) - 1],
                     message=entry.message,
@@ -259,8 +259,14 @@ class Documents(Overlay):
                 for document in said.documents
                 for entry in document.diagnostics
             ),
-            is_settled=said.settled,
+            is_settled=said.settled and not any(map(self._is_of_other_text, said.documents)),
+            is_open=all(path in self._open for path in paths),
         )
+
+    def _is_of_other_text(self, said: DocumentDiagnostics) -> bool:
+        """Say whether diagnostics belong to another version than the one we see."""
+        known = self._open.get(self._paths.get(said.uri, ""))
+        return known is not None and said.version not in (None, known.document.version)
 
 
 @contextmanager

@@ -14,8 +14,11 @@ from typing import Any
 
 from kova_ls.endpoint.handshake import local_path
 from kova_ls.endpoint.text_edits import apply_change
+from kova_ls.engine.disk import decode, fitting_encodings, is_same_text
 from kova_ls.engine.workspace import Document, is_below
+from kova_ls.tools._base import ToolError
 
+_NEW = "untitled:/"
 _FORM_BYTES = 8
 """By how much a file may differ in size when it differs in byte order mark and last newline."""
 
@@ -57,7 +60,7 @@ class Overlay:
 
     def opened(self, document: dict[str, Any]) -> None:
         """Take `textDocument/didOpen`."""
-        path = local_path(document["uri"])
+        path = document_path(document["uri"])
         if path is None:
             return
         text = str(document["text"])
@@ -95,7 +98,7 @@ class Overlay:
     def closed(self, uri: str) -> None:
         """Take `textDocument/didClose`."""
         path = self._paths.pop(uri, None)
-        if path is not None:
+        if path is not None and path not in self._paths.values():
             self._open.pop(path, None)
             self._tell()
 
@@ -134,27 +137,43 @@ class Overlay:
         return self._open.get(path) if path is not None else None
 
 
+def document_path(uri: str) -> str | None:
+    """Return a document's resolved path; VS Code calls one `untitled:` that has yet no file."""
+    return local_path(f"file:{uri.removeprefix('untitled:')}" if uri.startswith(_NEW) else uri)
+
+
 def _may_be_on_disk(path: str, text: str) -> bool:
     """Say whether the file is about as long as the text, which is cheap to know."""
     try:
         size = os.stat(path).st_size
     except OSError:
         return False
-    length = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    return abs(size - length) <= _FORM_BYTES + text.count("\n") * ("\r" not in text)
+    room = _FORM_BYTES + text.count("\n") * ("\r" not in text)
+    least = most = len(text)
+    wide = 2 * most
+    if not text.isascii():
+        # No encoding that editors know takes more bytes than UTF-8, apart from UTF-16.
+        most = len(text.encode("utf-8", "surrogatepass"))
+        wide = len(text.encode("utf-16-le", "surrogatepass"))
+    return least - room <= size <= most + room or abs(size - wide) <= 2 * room
 
 
 def _is_on_disk(path: str, text: str) -> bool:
-    """Say whether the file holds the text, line ends and a final newline aside."""
+    """Say whether the file holds the text in some encoding, the form of line ends aside."""
     try:
         if not S_ISREG(os.stat(path).st_mode):
             return False
-        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-            disk = file.read(len(text) * 4 + 16)
+        with open(path, "rb") as file:
+            data = file.read(len(text) * 4 + 16)
     except (OSError, ValueError):
         return False
-    return _plain(disk) == _plain(text)
+    return any(is_same_text(disk, text) for disk in _readings(data))
 
 
-def _plain(text: str) -> str:
-    return text.replace("\r\n", "\n").removesuffix("\n")
+def _readings(data: bytes) -> Iterable[str]:
+    """Return what editors may show of a file's bytes, the usual first."""
+    yield data.decode("utf-8-sig", "replace")
+    for encoding in fitting_encodings(data):
+        yield data.decode(encoding)
+    with suppress(ToolError):
+        yield decode(data, "").text

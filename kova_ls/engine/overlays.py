@@ -144,7 +144,8 @@ async def before_command(
             "Ask the person to save, then call again."
         )
     notes = (f"Unsaved in the editor, so the command saw older text: {names}.",) if unsaved else ()
-    stamps = {doc.path: stamp_of(doc.path) for tree in trees for doc in overlays.below(tree)}
+    # Of all documents: a command may also write outside of the folders it is thought to see.
+    stamps = {doc.path: stamp_of(doc.path) for doc in overlays.below(os.sep)}
     return Before(stamps, notes)
 
 

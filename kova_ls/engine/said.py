@@ -113,21 +113,22 @@ def picture(session: "Session", part: ImagePart) -> ImagePart | str:
 def mention(session: "Session", part: FilePart) -> str:
     """Return what the context gets for an @-mention; a failure is said, never raised."""
     try:
-        text = _read_mention(session, resolver(session)(part.uri))
+        text, unsaved = _read_mention(session, resolver(session)(part.uri))
     except ToolError as error:
         return f'<file uri="{part.uri}" error="{error}"/>'
     if part.range is not None:
         lines = text.split("\n")
         text = "\n".join(lines[part.range.start.line : part.range.end.line + 1])
-    return f'<file uri="{part.uri}">\n{text}\n</file>'
+    seen = ' seen="in the editor, not saved"' if unsaved else ""
+    return f'<file uri="{part.uri}"{seen}>\n{text}\n</file>'
 
 
-def _read_mention(session: "Session", path: ResolvedPath) -> str:
-    """Return a file's text, an open document's as its editor has it. Raises: ToolError."""
+def _read_mention(session: "Session", path: ResolvedPath) -> tuple[str, bool]:
+    """Return a file's text, and whether it is unsaved text of an editor. Raises: ToolError."""
     document = SharedOverlays(session.origin, session.engine.editors).get(path.path)
-    if document is not None:
-        return document.text
-    return decode(_read(path, _MAX_MENTION_BYTES, "read parts of it"), path.asked).text
+    if document is not None and (document.is_dirty or not os.path.lexists(path.path)):
+        return document.text, True
+    return decode(_read(path, _MAX_MENTION_BYTES, "read parts of it"), path.asked).text, False
 
 
 def _read(path: ResolvedPath, limit_bytes: int, instead: str) -> bytes:

@@ -137,6 +137,8 @@ class Diagnosed:
 
     diagnostics: tuple[Diagnostic, ...]
     is_settled: bool
+    is_open: bool = True
+    """The files that were asked for are open there; tools seldom look at others."""
 
 
 class ToolContext(Protocol):

@@ -46,6 +46,8 @@ async def run(args: DiagnosticsArgs, ctx: ToolContext) -> ToolResult:
     if not lines:
         where = ctx.workspace.display(path) if path is not None else "the open files"
         lines = [f"The editor reports no errors or warnings in {where}."]
+        if not said.is_open:
+            lines.append("[It is not open there, so its tools may not have looked at it.]")
     if not said.is_settled:
         lines.append("[The editor's tools were still at work: ask again for the rest.]")
     return ToolResult("\n".join(lines))

@@ -63,7 +63,7 @@ async def run(args: GlobArgs, ctx: ToolContext) -> ToolResult:
         if len(found) <= _MAX_INLINE_STATS
         else await asyncio.to_thread(_newest_first, found)
     )
-    return _page(args, ctx, ordered, incomplete)
+    return _page(args, ctx, ordered, frozenset(unsaved), incomplete)
 
 
 def _place(args: GlobArgs) -> tuple[str, str]:
@@ -81,7 +81,9 @@ def _place(args: GlobArgs) -> tuple[str, str]:
     return folder, f"/{rest}"
 
 
-def _page(args: GlobArgs, ctx: ToolContext, ordered: list[str], incomplete: str) -> ToolResult:
+def _page(
+    args: GlobArgs, ctx: ToolContext, ordered: list[str], unsaved: frozenset[str], incomplete: str
+) -> ToolResult:
     rows = [ctx.workspace.display(path) for path in ordered[args.offset :]]
     limit = args.head_limit or len(rows)
     size, count = 0, 0
@@ -99,6 +101,10 @@ def _page(args: GlobArgs, ctx: ToolContext, ordered: list[str], incomplete: str)
     if count < len(rows):
         following = args.offset + count
         notes.append(f"[{following} of {len(ordered)} shown; next offset={following}.]")
+    shown = ordered[args.offset : args.offset + count]
+    new = ", ".join(ctx.workspace.display(path) for path in shown if path in unsaved)
+    if new:
+        notes.append(f"[Not on the disk, only open in the editor, unsaved: {new}.]")
     if not rows:
         none = f"No more: {len(ordered)} files match." if ordered else "No file matches."
         notes.insert(0, f"[{none}]")

@@ -13,7 +13,7 @@ from kova_ls.endpoint import documents as module
 from kova_ls.endpoint.documents import text_hashes
 from kova_ls.engine.disk import is_same_text
 from kova_ls.engine.overlays import SharedOverlays
-from kova_ls.engine.workspace import Document, Files, Replaced
+from kova_ls.engine.workspace import Document, Files, Replaced, file_uri
 from kova_ls.permission.effects import ReadPath, WritePath
 from kova_ls.tools._base import ToolError
 from tests.support.paper_editor import PaperEditor, sha
@@ -268,6 +268,21 @@ async def test_diagnostics_are_told_with_lines_and_severity(file: Path) -> None:
     assert (entry.line_no, entry.severity, entry.message) == (5, "hint", "m")
     editor.habit = "silent"
     assert await editor.documents.diagnostics([], 1) is None
+
+
+async def test_diagnostics_of_another_version_are_not_settled(file: Path) -> None:
+    editor = PaperEditor()
+    editor.open(file)
+    name = os.path.realpath(file)
+    for version, is_settled in ((1, True), (None, True), (2, False)):
+        entry = {"uri": file_uri(name), "version": version, "diagnostics": []}
+        editor.diagnostics = {"documents": [entry], "settled": True}
+        said = await editor.documents.diagnostics([name], 1)
+        assert said is not None
+        assert (said.is_settled, said.is_open) == (is_settled, True)
+    said = await editor.documents.diagnostics(["/elsewhere"], 1)
+    assert said is not None
+    assert not said.is_open
 
 
 # -- two sides at work on one file ------------------------------------------------------------------

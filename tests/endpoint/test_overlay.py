@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,6 +68,28 @@ def test_a_document_that_is_on_the_disk_is_clean(tmp_path):
         assert overlay.get(os.path.realpath(path)).is_dirty is is_dirty
 
 
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        ("\ufeffgrün😀\nb\n".encode("utf-16-le"), "grün😀\nb\n"),
+        ("\ufeffa\r\nb\r\n".encode("utf-16-be"), "a\nb\n"),
+        ("grün\n".encode("latin-1"), "grün\n"),
+        ("grün\n".encode("latin-1"), "gr\ufffdn\n"),
+        ("日本\n".encode("shift_jis"), "日本\n"),
+    ],
+)
+def test_a_document_in_another_encoding_is_clean(tmp_path, data, shown):
+    overlay, path = Overlay(), tmp_path / "a.txt"
+    path.write_bytes(data)
+    name = os.path.realpath(path)
+    overlay.opened({"uri": path.as_uri(), "version": 1, "text": shown})
+    assert not overlay.get(name).is_dirty
+    overlay.changed(path.as_uri(), 2, [{"text": shown + "more"}])
+    assert overlay.get(name).is_dirty
+    overlay.changed(path.as_uri(), 3, [{"text": shown}])
+    assert not overlay.get(name).is_dirty
+
+
 def test_a_new_document_is_dirty_and_a_saved_one_clean(tmp_path):
     overlay, path = Overlay(), tmp_path / "new.txt"
     overlay.opened({"uri": path.as_uri(), "version": 1, "text": "x"})
@@ -83,6 +106,19 @@ def test_what_is_no_regular_file_is_not_read(tmp_path):
     os.mkfifo(path)
     overlay.opened({"uri": path.as_uri(), "version": 1, "text": "x"})
     assert overlay.get(os.path.realpath(path)).is_dirty
+
+
+def test_a_document_that_is_to_become_a_file_has_its_path(tmp_path):
+    overlay, path = Overlay(), tmp_path / "neu.txt"
+    name, new = os.path.realpath(path), f"untitled:{path}"
+    overlay.opened({"uri": new, "version": 1, "text": "x"})
+    assert overlay.get(name).is_dirty
+    path.write_text("x")
+    overlay.opened({"uri": path.as_uri(), "version": 1, "text": "x"})
+    overlay.closed(new)
+    assert not overlay.get(name).is_dirty
+    overlay.closed(path.as_uri())
+    assert overlay.get(name) is None
 
 
 def test_other_schemes_and_unknown_documents_are_left_alone():

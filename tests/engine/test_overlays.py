@@ -64,6 +64,14 @@ async def test_documents_outside_are_no_matter(root: Path) -> None:
     assert before.notes == ()
 
 
+async def test_a_document_outside_that_the_command_changed_is_read_anew(root: Path) -> None:
+    documents, path = opened(root, is_dirty=False)
+    before = await before_command(documents, [str(root / "sub")], "warn", os.path.basename)
+    path.write_text("changed by it\n")
+    notes = await after_command(documents, before, os.path.basename)
+    assert notes == ["The editor may still show older text of: a.txt."]
+
+
 async def test_clean_documents_are_read_anew_after_the_command(root: Path) -> None:
     documents, path = opened(root, is_dirty=False, text="disk\n")
     documents.reloads = frozenset({str(path)})

@@ -29,8 +29,20 @@ async def test_a_mention_is_what_the_editor_has(stage):
     part = FilePart(uri=file_uri(str(stage.workspace / "a.txt")))
     assert "disk" in mention(session, part)
     session.origin = stage.editor
-    stage.editor.opened.open(stage.workspace / "a.txt", "unsaved\n")
-    assert "unsaved" in mention(session, part)
+    stage.editor.opened.open(stage.workspace / "a.txt", "mine\n")
+    assert mention(session, part) == (
+        f'<file uri="{part.uri}" seen="in the editor, not saved">\nmine\n\n</file>'
+    )
+
+
+async def test_a_mention_of_a_document_that_is_older_than_the_disk_is_the_file(stage):
+    session = stage.create()
+    session.origin = stage.editor
+    stage.editor.opened.open(stage.workspace / "a.txt", "older\n", is_dirty=False)
+    part = FilePart(uri=file_uri(str(stage.workspace / "a.txt")))
+    assert mention(session, part) == f'<file uri="{part.uri}">\ndisk\n\n</file>'
+    (stage.workspace / "a.txt").unlink()
+    assert "older" in mention(session, part)
 
 
 @pytest.mark.parametrize("name", ["missing.txt", "folder", "pipe", "large.bin"])

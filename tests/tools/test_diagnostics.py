@@ -70,6 +70,14 @@ async def test_unfinished_tools_are_said(desk):
     assert "still at work" in (await desk.call(TOOL)).text
 
 
+async def test_a_file_that_no_tool_looked_at_is_not_called_faultless(desk):
+    desk.diagnosed = Diagnosed((), is_settled=True, is_open=False)
+    assert (await desk.call(TOOL, path="a.py")).text == snapshot("""\
+The editor reports no errors or warnings in a.py.
+[It is not open there, so its tools may not have looked at it.]\
+""")
+
+
 async def test_much_is_cut(desk):
     many = tuple(entry(desk, "a.py", n, "error", "x" * 900) for n in range(1, 251))
     desk.diagnosed = Diagnosed(many, is_settled=True)

@@ -121,7 +121,10 @@ async def test_an_absolute_pattern_searches_its_own_folder(desk):
 async def test_an_unsaved_new_document_is_found(desk):
     desk.put("old.py", "")
     desk.overlays.open(desk.root / "new.py", "")
-    assert rows(await desk.call(TOOL, pattern="*.py")) == ["new.py", "old.py"]
+    result = await desk.call(TOOL, pattern="*.py")
+    assert rows(result)[:2] == ["new.py", "old.py"]
+    assert "Not on the disk, only open in the editor, unsaved: new.py." in result.text
+    assert "unsaved" not in (await desk.call(TOOL, pattern="*.py", offset=1)).text
 
 
 async def test_every_call_searches_afresh(desk):
