@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
+from kova_ls.endpoint.outgoing import Outgoing
 from kova_ls.endpoint.project import Projector, projector_of
 from kova_ls.engine import Session
 from kova_ls.journal.store import Stored
@@ -26,19 +27,15 @@ class Follower:
         projector: Projector,
         detail: Detail,
         max_latency_s: float,
+        out: Outgoing,
         *,
-        write: Callable[[bytes], None],
-        write_now: Callable[[bytes], None],
-        waiting_bytes: Callable[[], int],
         give_up: Callable[[], None],
-        language: Language = Language.ENGLISH,
+        language: Language,
     ) -> None:
         self._projector = projector
         self._detail = detail
         self._max_latency_s = max_latency_s
-        self._write = write
-        self._write_now = write_now
-        self._waiting_bytes = waiting_bytes
+        self._out = out
         self._give_up = give_up
         self._language = language
         self._held: list[Delta] = []
@@ -46,7 +43,7 @@ class Follower:
 
     def __call__(self, fact: Stored | Delta) -> None:
         """Take a fact of the session's stream."""
-        waiting = self._waiting_bytes()
+        waiting = self._out.n_waiting
         if isinstance(fact, Delta):
             if self._detail is Detail.DELTAS and waiting < _DROP_DELTAS_BYTES:
                 self._delta(fact)
@@ -55,11 +52,11 @@ class Follower:
         if waiting > _GIVE_UP_BYTES:
             self._give_up()
             return
-        self._write(self._projector.frame(fact, self._detail, self._language))
+        self._out.write(self._projector.frame(fact, self._detail, self._language))
 
     def _delta(self, delta: Delta) -> None:
         if self._max_latency_s <= 0:
-            self._write_now(self._projector.frame(delta, self._detail))
+            self._out.write_now(self._projector.frame(delta, self._detail))
             return
         last = self._held[-1] if self._held else None
         if last is not None and last.item_id == delta.item_id:
@@ -76,7 +73,7 @@ class Follower:
             self._timer = None
         held, self._held = self._held, []
         for delta in held:
-            self._write(self._projector.frame(delta, self._detail))
+            self._out.write(self._projector.frame(delta, self._detail))
 
     def close(self) -> None:
         """Send what is held."""
@@ -87,10 +84,8 @@ def follow(
     session: Session,
     detail: Detail,
     max_latency_s: float,
+    out: Outgoing,
     *,
-    write: Callable[[bytes], None],
-    write_now: Callable[[bytes], None],
-    waiting_bytes: Callable[[], int],
     give_up: Callable[[], None],
     language: Language,
 ) -> Callable[[], None]:
@@ -99,9 +94,7 @@ def follow(
         projector_of(session),
         detail,
         min(max(max_latency_s, 0.0), 1.0),
-        write=write,
-        write_now=write_now,
-        waiting_bytes=waiting_bytes,
+        out,
         give_up=give_up,
         language=language,
     )

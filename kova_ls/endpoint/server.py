@@ -16,6 +16,7 @@ from kova_ls.endpoint.asked import Asked
 from kova_ls.endpoint.hub import Hub
 from kova_ls.endpoint.inbox import Inbox
 from kova_ls.endpoint.lsp import REQUEST_PREFIX, PlainClient, capabilities
+from kova_ls.endpoint.outgoing import Outgoing
 from kova_ls.l10n import Language, say
 from kova_ls.vocabulary import Detail
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _EDITOR_ANSWER_S = 10.0
-_MAX_UNREAD_BYTES = 64 * 1024 * 1024
-"""An editor that leaves more unread has hung, whatever it asks for."""
 
 
 class EditorEndpoint(asyncio.Protocol):
@@ -49,9 +48,10 @@ class EditorEndpoint(asyncio.Protocol):
         self.followed: dict[str, Any] = {}
         """Session id -> how to stop following it."""
         self.overlays: Documents | None = None
-        self._transport: asyncio.WriteTransport | None = None
+        self.out = Outgoing()
+        self.write = self.out.write
+        self.close = self.out.close
         self._framer = framing.Framer()
-        self._outgoing: list[bytes] = []
         self._inbox = Inbox(self._handle, hold=self._hold, settle=self._settle)
         self._max_latency_s = 0.0
         self.language = Language.ENGLISH
@@ -72,13 +72,13 @@ class EditorEndpoint(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the connection."""
-        self._transport = cast(asyncio.WriteTransport, transport)
+        self.out.transport = cast(asyncio.WriteTransport, transport)
         self.hub.joined(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Detach: turns go on, open requests end."""
         del exc
-        self._transport = None
+        self.out.transport = None
         self._inbox.take_all()
         for task in list(self._tasks.values()):
             task.cancel()
@@ -89,44 +89,11 @@ class EditorEndpoint(asyncio.Protocol):
             self.plain.close()
         self.hub.left(self)
 
-    def close(self) -> None:
-        """End the connection once everything written has gone out."""
-        self._send()
-        if self._transport is not None:
-            self._transport.close()
-
-    def write(self, data: bytes) -> None:
-        """Send a frame, together with all others of this round of the loop."""
-        if not self._outgoing:
-            asyncio.get_running_loop().call_soon(self._send)
-        self._outgoing.append(data)
-
-    def write_now(self, data: bytes) -> None:
-        """Send a frame, and what waits before it, without waiting for the round to end."""
-        self._outgoing.append(data)
-        self._send()
-
-    def _send(self) -> None:
-        if not self._outgoing:
-            return
-        data, self._outgoing = b"".join(self._outgoing), []
-        if self._transport is None or self._transport.is_closing():
-            return
-        self._transport.write(data)
-        if self._transport.get_write_buffer_size() > _MAX_UNREAD_BYTES:
-            _log.warning("%s reads nothing any more; its connection was ended", self.name)
-            self._transport.abort()
-
     def _hold(self, is_held: bool) -> None:
         """Stop reading from the editor, or go on."""
-        transport = self._transport
+        transport = self.out.transport
         if isinstance(transport, asyncio.Transport) and not transport.is_closing():
             (transport.pause_reading if is_held else transport.resume_reading)()
-
-    def _waiting_bytes(self) -> int:
-        if self._transport is None:
-            return 0
-        return self._transport.get_write_buffer_size() + sum(map(len, self._outgoing))
 
     def data_received(self, data: bytes) -> None:
         """Take bytes of the editor."""
@@ -207,7 +174,7 @@ class EditorEndpoint(asyncio.Protocol):
         if self.hub.is_loaded:
             self._begin()
         else:
-            self._send()  # before the heavy imports
+            self.out.send()  # before the heavy imports
             asyncio.get_running_loop().call_soon(self._begin)
 
     def _use_folders(self, uris: Iterable[str]) -> None:
@@ -218,7 +185,7 @@ class EditorEndpoint(asyncio.Protocol):
 
     def _begin(self) -> None:
         """Load the engine, then handle what came meanwhile."""
-        if self._transport is None:
+        if self.out.transport is None:
             return
         from kova_ls.endpoint.documents import Documents
 
@@ -338,9 +305,7 @@ class EditorEndpoint(asyncio.Protocol):
             session,
             detail or Detail.DELTAS,
             latency_s,
-            write=self.write,
-            write_now=self.write_now,
-            waiting_bytes=self._waiting_bytes,
+            self.out,
             give_up=lambda: self.lose(session.id),
             language=self.language,
         )
@@ -363,7 +328,7 @@ class EditorEndpoint(asyncio.Protocol):
         self, method: str, params: dict[str, Any], *, timeout_s: float = _EDITOR_ANSWER_S
     ) -> Any:
         """Ask the editor. Raises: TimeoutError, ConnectionError."""
-        if self._transport is None:
+        if self.out.transport is None:
             raise ConnectionError("the editor is gone")
         return await self._asked.ask(method, params, timeout_s)
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from kova_ls.endpoint import server
+from kova_ls.endpoint import outgoing
 from kova_ls.journal.store import Stored
 from tests.support.stage import Stage, call, say
 from tests.support.wire import Wire
@@ -143,7 +143,7 @@ async def test_attaching_while_a_card_is_put_on_the_disk_doubles_nothing(tmp_pat
     two = Wire(slow.stage, slow.wire.hub)
     await two.initialize()
     while not slow.session.state.approvals:
-        await _tick()
+        await asyncio.sleep(0)
     attached = await two.result("kova/session/attach", {"sessionId": slow.id})
     approval = await slow.stage.waiting(slow.session)
     slow.stage.respond(slow.session, approval, "deny")
@@ -153,14 +153,8 @@ async def test_attaching_while_a_card_is_put_on_the_disk_doubles_nothing(tmp_pat
     await slow.stage.close()
 
 
-async def _tick():
-    import asyncio
-
-    await asyncio.sleep(0)
-
-
 async def test_who_reads_nothing_at_all_is_cut_off_and_harms_no_other(tmp_path, monkeypatch):
-    monkeypatch.setattr(server, "_MAX_UNREAD_BYTES", 20_000)
+    monkeypatch.setattr(outgoing, "_MAX_UNREAD_BYTES", 20_000)
     slow = Slow(tmp_path, [MANY])
     await slow.start()
     other = Wire(slow.stage, slow.wire.hub)
