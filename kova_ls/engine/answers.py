@@ -5,7 +5,8 @@ Invariant: nothing is recorded that the card or the questions did not offer.
 
 from typing import TYPE_CHECKING
 
-from kova_ls.errors import RequestFailed
+from kova_ls.engine.places import workspace_path
+from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.values import Answer, QuestionRequest
 
@@ -63,6 +64,17 @@ def respond(
         )
     )
     session.wake(approval_id)
+
+
+def remember(session: "Session", rules: tuple[str, ...]) -> None:
+    """Write what the card offered to remember; a failure is told, and the yes holds once."""
+    workspace = workspace_path(session)
+    assert workspace is not None
+    try:
+        session.engine.grants.remember(workspace, rules)
+    except (KovaError, OSError) as error:
+        message = error.message if isinstance(error, KovaError) else str(error)
+        session.notice("warning", f"Allowed once, but not remembered: {message}")
 
 
 def answer(

@@ -37,6 +37,8 @@ class Waiter:
     future: asyncio.Future[None]
     rejudge: Callable[[str], None]
     """Called with `mode` or `level` when one of them changed."""
+    look: Callable[[], None] = lambda: None
+    """Called after everything that an editor says: its documents may have moved."""
 
     def wake(self) -> None:
         """Let the turn look again."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kova_ls.engine import machine
 from kova_ls.engine.approvals import Waiter, plan_card
+from kova_ls.engine.card_watch import CardWatch
 from kova_ls.journal import records as r
 from kova_ls.tools._base import AskPlan, AskQuestions
 from kova_ls.values import Approval, QuestionRequest
@@ -34,6 +35,17 @@ class Asking:
             return None
         is_adoption = said.card is not None and said.card.kind == "adopt"
         return None if is_adoption and said.decision != "cancelled" else said
+
+    def why_again(self) -> str | None:
+        """Return what a person should know of a card that takes another's place."""
+        if self.said() is not None:
+            return "What this call would change is not what was approved: review again."
+        last = self.session.state.answers.get(self.call_id)
+        if last is None or last.decision != "superseded":
+            return None
+        if last.card is None or last.card.kind != "tool":
+            return None
+        return "What this call would change is not what was shown before: review again."
 
     def open_card(self, kind: str) -> Approval | None:
         """Return the call's card of a kind that waits for an answer."""
@@ -119,32 +131,47 @@ class Asking:
         )
 
     async def wait(
-        self, waiting_for: str, settled: Callable[[], str | None] = lambda: None
+        self,
+        waiting_for: str,
+        settled: Callable[[], str | None] = lambda: None,
+        watch: CardWatch | None = None,
     ) -> None:
         """Suspend the turn until the approval or question is resolved.
 
-        `settled` says, when something changed, by what decision it has become needless.
+        `settled` says, when something changed, by what decision it has become needless; `watch`
+        takes it back when the documents below it moved.
         """
         session = self.session
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-        def rejudge(by: str) -> None:
-            decision = settled() if not future.done() else None
-            if decision is None:
+        def settle(decision: str | None, by: str) -> None:
+            if decision is None or future.done():
                 return
             session.waiters.pop(waiting_for, None)
             self._resolve(waiting_for, decision, by)
             future.set_result(None)
 
+        def rejudge(by: str) -> None:
+            settle(settled() if not future.done() else None, by)
+
+        def look() -> None:
+            if watch is not None:
+                watch.look(lambda: settle("superseded", "engine"))
+
         if not self._is_open(waiting_for):
             return  # answered while the card was being put on the disk
-        session.waiters[waiting_for] = Waiter(future, rejudge)
+        session.waiters[waiting_for] = Waiter(future, rejudge, look)
         if not session.state.is_waiting:
             session.record(r.TurnSuspended(turn_id=self.turn_id, waiting_for=waiting_for))
             session.engine.touched(session)
         rejudge("level")  # what was changed before the turn could hear of it
-        await session.journal.sync()
-        await future
+        look()
+        try:
+            await session.journal.sync()
+            await future
+        finally:
+            if watch is not None:
+                watch.close()
         session.record(r.TurnResumed(turn_id=self.turn_id))
         session.engine.touched(session)
 

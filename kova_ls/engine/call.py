@@ -8,6 +8,7 @@ the texts that its card showed.
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from kova_ls.engine import adoption, machine, orphans
+from kova_ls.engine.answers import remember
 from kova_ls.engine.approvals import is_same_preview, is_same_subject, tool_card
 from kova_ls.engine.asking import Asking
 from kova_ls.engine.call_item import CallItem
+from kova_ls.engine.card_watch import CardWatch
 from kova_ls.engine.context import CallContext
 from kova_ls.engine.judge import judge, resolver
 from kova_ls.engine.places import workspace_path
 from kova_ls.engine.workspace import file_uri
-from kova_ls.errors import KovaError
 from kova_ls.journal import records as r
 from kova_ls.permission.effects import Effect
 from kova_ls.permission.facts import Call, Ruling
@@ -206,6 +208,13 @@ class CallRun:
         """Show a card and wait; False when the call has ended with it."""
         session = self.session
         before = self._asking.said()
+
+        async def is_outdated() -> bool:
+            with suppress(ToolError):
+                return not is_same_preview(preview, await self._preview(tool, args, call))
+            return False
+
+        watch = CardWatch(session, call.effects, is_outdated)
         try:
             preview = await self._preview(tool, args, call)
         except ToolError as error:
@@ -221,26 +230,16 @@ class CallRun:
             open_card = None
         self._asked = _Asked(call.effects, preview)
         if open_card is None:
-            if self._asking.said() is not None:
-                extra = ("What this call would change is not what was approved: review again.",)
-                card = card.model_copy(update={"notices": (*extra, *card.notices)})
+            if (changed := self._asking.why_again()) is not None:
+                card = card.model_copy(update={"notices": (changed, *card.notices)})
             await self._asking.put_card(card)
             open_card = card
-        await self._asking.wait(open_card.approval_id, lambda: self._verdict(tool, args))
+        await self._asking.wait(open_card.approval_id, lambda: self._verdict(tool, args), watch)
         said = session.state.answers.get(self.call.call_id)
         if said is not None and said.decision == "remember" and open_card.rules:
-            self._remember(open_card.rules)
+            remember(session, open_card.rules)
             session.engine.programs.approve(call.effects)
         return True
-
-    def _remember(self, rules: tuple[str, ...]) -> None:
-        workspace = workspace_path(self.session)
-        assert workspace is not None
-        try:
-            self.session.engine.grants.remember(workspace, rules)
-        except (KovaError, OSError) as error:
-            message = error.message if isinstance(error, KovaError) else str(error)
-            self.session.notice("warning", f"Allowed once, but not remembered: {message}")
 
     def _card(
         self, tool: Tool, args: Any, call: Call, ruling: Ruling, preview: Preview | None

@@ -266,7 +266,7 @@ class Engine:
         return self._sessions.get(session_id)
 
     def recheck(self) -> None:
-        """Judge open cards anew where the permission files changed; cheap when they did not.
+        """Judge open cards anew where permission files or documents changed; else cheap.
 
         Called after everything that an editor says: a turn that waits looks at no clock, and
         whoever changed a file is seen at the latest when the card is answered.
@@ -275,6 +275,8 @@ class Engine:
         for session in self._sessions.values():
             if session.waiters:
                 session.rejudge_grants()
+            for waiter in tuple(session.waiters.values()):
+                waiter.look()
 
     def summaries(self) -> list[Summary]:
         """Return all sessions, the latest used first."""

@@ -1,5 +1,9 @@
 """Requests about cards and questions."""
 
+import os
+
+from kova_ls.engine import card_watch
+from kova_ls.engine.workspace import file_uri
 from tests.support.stage import call, say
 
 OPTIONS = [{"label": "A", "description": ""}, {"label": "B", "description": ""}]
@@ -102,3 +106,27 @@ async def test_questions_may_be_declined(desk):
     params = {"questionId": request["questionId"], "declined": True}
     assert (await wire.result("kova/question/respond", params))["outcome"] == "declined"
     await wire.event("turn.completed")
+
+
+async def test_typing_in_the_document_replaces_the_card(desk, monkeypatch):
+    monkeypatch.setattr(card_watch, "QUIET_S", 0.0)
+    edit = call("edit", path="a.txt", old_string="one", new_string="1")
+    stage, wire = await desk([edit, say("Done.")], files={"a.txt": "one\n"})
+    uri = file_uri(os.path.realpath(stage.workspace / "a.txt"))
+    opened = {"uri": uri, "languageId": "plaintext", "version": 1, "text": "one\n"}
+    wire.notify("textDocument/didOpen", {"textDocument": opened})
+    session = await wire.create(level="ask")
+    await wire.start(session)
+    card = (await wire.event("approval.requested"))["payload"]["approval"]
+    await wire.event("turn.suspended")
+    assert card["subject"]["files"][0]["documentVersion"] == 1
+    change = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": "one two\n"}]}
+    wire.notify("textDocument/didChange", change)
+    gone = (await wire.event("approval.resolved"))["payload"]
+    assert (gone["approvalId"], gone["decision"]) == (card["approvalId"], "superseded")
+    again = (await wire.event("approval.requested", 2))["payload"]["approval"]
+    assert again["subject"]["files"][0]["documentVersion"] == 2
+    assert "+1 two" in again["subject"]["files"][0]["diff"]
+    answer = {"approvalId": card["approvalId"], "decision": "once"}
+    late = await wire.result("kova/approval/respond", answer)
+    assert late == {"status": "alreadyResolved", "decision": "superseded", "resolvedBy": "engine"}
