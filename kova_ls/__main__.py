@@ -14,11 +14,12 @@ def main() -> int:
         from kova_ls.relay import main as relay
 
         return relay()
-    if argv[0] == "engine":
+    wants_help = argv[-1] in ("--help", "-h")
+    if argv[0] == "engine" and not wants_help:
         from kova_ls.daemon import main as engine
 
         return engine(argv[1:])
-    if argv[0] == "--attached":
+    if argv[0] == "--attached" and not wants_help:
         from kova_ls.daemon import main_attached
 
         return main_attached(argv[1:])

@@ -2,6 +2,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from kova_ls import __version__
 
 ROOT = Path(__file__).parents[1]
@@ -54,3 +56,11 @@ def test_each_room_gets_its_arguments():
     assert run(ROOMS, "--stdio").stdout == "['relay'] 0\n"
     assert run(ROOMS, "engine", "x").stdout == "[('engine', ['x'])] 3\n"
     assert run(ROOMS, "--attached").stdout == "[('attached', [])] 4\n"
+
+
+@pytest.mark.parametrize("room", ["engine", "--attached"])
+@pytest.mark.parametrize("asking", ["--help", "-h"])
+def test_asking_a_room_for_help_does_not_start_it(room, asking):
+    shown = run(ROOMS, room, asking).stdout
+    assert shown.startswith("usage: kova-ls [COMMAND]")
+    assert shown.endswith("[] 0\n")

@@ -67,11 +67,11 @@ def usage(language: Language = Language.ENGLISH) -> str:
 
 def _dispatch(argv: Sequence[str], console: Console) -> int:
     name, rest = (argv[0], argv[1:]) if argv else ("--help", ())
-    if name in ("--help", "-h", "help"):
-        console.print(usage(console.language))
-        return 0
     if name in ("--version", "-V"):
         console.print(f"kova-ls {__version__}")
+        return 0
+    if name in ("--help", "-h", "help", *_OTHERS):
+        console.print(usage(console.language))
         return 0
     if name not in COMMANDS:
         raise UsageFault(f"There is no command {shown(name)!r}. `kova-ls --help` lists them.")

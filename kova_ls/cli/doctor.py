@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from kova_ls import __version__, config, paths
 from kova_ls.cli.arguments import DONE, FAILED, Parser
@@ -24,6 +25,7 @@ from kova_ls.errors import KovaError, SettingsError
 from kova_ls.tools import _ripgrep  # pyright: ignore[reportPrivateUsage]
 
 _LEAST_FREE_BYTES = 500_000_000
+_WELL = 'All is well here. `kova-ls run "Hello"` shows whether the model answers.'
 _NO_MODEL = (
     "export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY, or GEMINI_API_KEY), start Ollama, or write a "
     "[models.NAME] table into {path}"
@@ -64,7 +66,7 @@ def main(
             for line in finding_lines(finding, style):
                 console.print(line)
         console.print("")
-        console.print("All is well." if is_well else "Something needed is missing; see above.")
+        console.print(_WELL if is_well else "Something needed is missing; see above.")
     return DONE if is_well else FAILED
 
 
@@ -105,7 +107,7 @@ def examine(console: Console, find: Find, probe: Probe) -> Iterator[Finding]:
         yield from _models(settings, console, home)
     yield _ollama(ollama)
     yield _ripgrep_finding()
-    yield _program("git", env, "install git; permission rules and checkpoints use it")
+    yield _program("git", env, "install git; it keeps the files of permissions out of commits")
     yield _shell(settings)
     yield from _permission_files(home, console.cwd)
     yield _engine(console, find)
@@ -164,7 +166,9 @@ def _models(settings: config.Settings, console: Console, home: Path) -> Iterator
         yield Finding("model", "wrong", "no model is configured, and none was found", advice)
     for name, model in settings.models.items():
         is_default = name == settings.default_model
-        text = f"{name}: {model.model or model.api}" + (" (default)" if is_default else "")
+        host = urlsplit(model.base_url or "").netloc.rpartition("@")[2]
+        text = ", ".join(filter(None, (f"{name}: {model.model or model.api}", host)))
+        text += " (default)" if is_default else ""
         problem, advice = _model_problem(model, console, home)
         if not problem:
             yield Finding("model", "ok", text)

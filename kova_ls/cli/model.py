@@ -35,7 +35,7 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> Plain:
-    parser = Plain(prog="kova-ls model", description=__doc__)
+    parser = Plain(prog="kova-ls model", description=__doc__ or "")
     commands = parser.add_subparsers(required=True, metavar="decode")
     reader = commands.add_parser("decode", help="decode a recorded stream or HTTP error body")
     reader.add_argument(

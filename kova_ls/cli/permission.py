@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kova_ls.cli import permission_batch, permission_files, permission_import
-from kova_ls.cli.arguments import DONE, USAGE, Plain, UsageFault
+from kova_ls.cli.arguments import DONE, USAGE, Plain, UsageFault, sentence
 from kova_ls.cli.console import Console
 from kova_ls.cli.permission_facts import Unusable, World, facts_of
 from kova_ls.cli.terminal import shown
@@ -50,9 +50,13 @@ def main(argv: Sequence[str]) -> int:
 
 def run(argv: Sequence[str], world: World) -> int:
     """Do what the command line says, in the world given."""
-    parser = Plain(prog="kova-ls permission", allow_abbrev=False)
+    language = language_of_env(world.env)
+    parser = Plain("kova-ls permission", language=language)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    test = commands.add_parser("test", help="say what a call would get, and run nothing")
+    what = "say what a call would get, and run nothing"
+    test = commands.add_parser(
+        "test", help=say(what, language), description=sentence(what, language), language=language
+    )
     test.add_argument("subject", nargs="*", help="a command line in quotes, or Bash(…)")
     test.add_argument("--workspace", metavar="DIR", help="the workspace; this folder by default")
     test.add_argument(
@@ -78,13 +82,12 @@ def run(argv: Sequence[str], world: World) -> int:
     test.add_argument("--url", help="for WebFetch")
     test.add_argument("--json", action="store_true", help="print the verdict as JSON")
     test.add_argument("--batch", action="store_true", help="JSON Lines on stdin, one answer each")
-    commands.add_parser("import", help=permission_import.HELP)
-    for name, what in permission_files.COMMANDS.items():
-        commands.add_parser(name, help=what)
+    for name, what in ("import", permission_import.HELP), *permission_files.COMMANDS.items():
+        commands.add_parser(name, help=say(what, language))
     try:
         options = parser.parse_args(argv)
     except UsageFault as fault:
-        world.stderr.write(f"{say(fault.message, language_of_env(world.env))}\n")
+        world.stderr.write(f"{say(fault.message, language)}\n")
         return USAGE
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else USAGE

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kova_ls import paths
-from kova_ls.cli.arguments import DONE, FAILED, Parser, UsageFault
+from kova_ls.cli.arguments import DONE, FAILED, Parser, UsageFault, sentence
 from kova_ls.cli.client import Client, Find
 from kova_ls.cli.client import find as find_engine
 from kova_ls.cli.console import Console
@@ -44,7 +44,7 @@ def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int
     Raises: KovaError with what went wrong.
     """
     name = argv[0]
-    parser = Parser(console, f"permission {name}", f"{COMMANDS[name].capitalize()}.")
+    parser = Parser(console, f"permission {name}", sentence(COMMANDS[name], console.language))
     parser.add_argument("--workspace", metavar="DIR", help="the workspace; this folder by default")
     if name != "list":
         parser.add_argument("--user", action="store_true", help="your own file, for all workspaces")
@@ -111,7 +111,10 @@ def _list(found: GrantSet, console: Console, *, as_json: bool) -> int:
         console.print(json.dumps(_as_json(found), indent=2))
         return DONE
     style = console.style(console.stdout)
-    for title, rules in (("allowed without asking", found.allow), ("denied", found.deny)):
+    for title, rules in (
+        ("allowed without asking", found.allow),
+        ("denied whatever the level", found.deny),
+    ):
         console.print(style.bold(style.say(title if rules else f"{title}: nothing")))
         for rule in rules:
             console.print(f"  {rule.source.value:<5}  {shown(rule.text)}")

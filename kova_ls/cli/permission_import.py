@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from kova_ls.cli.arguments import DONE, FAILED, USAGE, Parser, UsageFault
+from kova_ls.cli.arguments import DONE, FAILED, USAGE, Parser, UsageFault, sentence
 from kova_ls.cli.client import Find
 from kova_ls.cli.client import find as find_engine
 from kova_ls.cli.console import Console, is_terminal
@@ -27,7 +27,7 @@ def main(argv: Sequence[str], console: Console, find: Find = find_engine) -> int
 
     Raises: KovaError with what went wrong.
     """
-    parser = Parser(console, "permission import", f"{HELP.capitalize()}.")
+    parser = Parser(console, "permission import", sentence(HELP, console.language))
     parser.add_argument("file", help="a settings file of another agent")
     parser.add_argument("--workspace", metavar="DIR", help="the workspace; this folder by default")
     parser.add_argument("--json", action="store_true", help="print a JSON line for each entry")

@@ -32,7 +32,7 @@ from kova_ls.values import InputPart
 from kova_ls.vocabulary import ApprovalLevel, Mode
 
 _EPILOG = """\
-In the prompt, @path, @"a path" and @path:10-20 attach files. A prompt of - is read from stdin.
+In the prompt, @path, @"a path" and @path:10-20 attach files; a word - adds what comes on stdin.
 Ctrl-C stops the turn and says what was stopped; twice leaves at once.
 Without a terminal, and with --json, whatever needs a yes is denied.
 

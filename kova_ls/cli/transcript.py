@@ -44,11 +44,9 @@ def tool_line(item: ToolCallItem, style: Style) -> str:
     paint = style.green if item.status is ItemStatus.OK else style.red
     if not item.status.is_end:
         paint = style.dim
-    title = shown(item.title)
-    if not title.lower().startswith(item.tool.lower()):
-        title = f"{shown(item.tool)}  {title}"
+    title = shown(item.title or item.tool)
     result = " ".join(filter(None, (_result(block) for block in item.display)))
-    why = "" if item.error else _verdict(item)
+    why = "" if item.error else style.say(_verdict(item))
     text = style.clip("  ".join(filter(None, (title, result))), columns(sign) + 1)
     line = f"{paint(sign)} {text}"
     room = style.width_columns - columns(f"{sign} {text}") - 2
@@ -72,9 +70,12 @@ def tool_details(item: ToolCallItem, style: Style) -> list[str]:
 
 def _verdict(item: ToolCallItem) -> str:
     reasons = item.verdict.reasons
-    word = {Decision.ALLOW: "allowed", Decision.ASK: "asked"}.get(
-        item.verdict.decision, str(item.verdict.decision)
-    )
+    word = {
+        Decision.ALLOW: "allowed",
+        Decision.ASK: "asked",
+        Decision.DENY: "denied",
+        Decision.BLOCKED: "blocked",
+    }[item.verdict.decision]
     return f"{word}: {shown(reasons[0].text)}" if reasons else word
 
 

@@ -91,7 +91,8 @@ def adjudicate(call: Call, facts: Facts) -> Ruling:
                 findings.append(finding)
     if not findings:
         findings.append((Decision.ALLOW, _NOTHING))
-    findings.sort(key=lambda found: -found[0].severity)
+    # Of a call that looks and then changes, what allows the change is told first.
+    findings.sort(key=lambda found: (-found[0].severity, found[1].code == "reading"))
     decision = findings[0][0]
     # What allows one effect is no reason to ask about another.
     telling = [found for found in findings if found[0] is not Decision.ALLOW] or findings

@@ -247,4 +247,4 @@ def test_a_card_is_drawn_in_the_persons_language(approval_json):
         "[d] 拒绝  [w] 拒绝并说明原因  [o] 仅这一次  [r] 允许并记住"
     )
     question = Question(id="1", question="Which?", options=(Option(label="A"),))
-    assert question_prompt(question, Language.CHINESE) == "编号或自己的话；直接回车表示不回答"
+    assert question_prompt(question, Language.CHINESE) == "编号或自行填写的内容；直接回车表示不回答"

@@ -102,7 +102,7 @@ def test_at_a_terminal_the_person_answers(env, tmp_path):
         terminal.wait_for(r" deny\n", typing="d")
         terminal.wait_for(r"Is that enough")
         terminal.wait_for(r"an empty line declines")
-        terminal.wait_for(r"✓ Question", typing="2\n")
+        terminal.wait_for(r"✓ Ask: Two", typing="2\n")
         assert terminal.wait_for_end() == 0
     finally:
         terminal.close()

@@ -54,6 +54,12 @@ def test_a_key_is_found_and_never_shown(examined, screen):
     assert secret not in json.dumps([finding.text + finding.advice for finding in findings])
 
 
+def test_it_says_where_a_model_is_asked_and_no_password_in_the_address(examined):
+    env = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://me:word@127.0.0.1:8080/v1"}
+    _, findings = examined(env=env | {"OPENAI_MODEL": "m"})
+    assert of(findings, "model") == [("ok", "openai: m, 127.0.0.1:8080 (default)")]
+
+
 def test_a_missing_key_of_the_default_model_is_wrong(examined):
     toml = (
         'default_model = "work"\n[models.work]\napi = "openai-chat"\nmodel = "m"\n'
@@ -161,4 +167,6 @@ def test_findings_are_drawn_with_their_next_step():
 def test_the_whole_ends_with_a_sentence(screen):
     seen = screen(env={"OPENAI_API_KEY": "k"})
     assert doctor.main([], seen.console, lambda _env: None, lambda: None) == 0
-    assert seen.out.endswith("\nAll is well.\n")
+    assert seen.out.endswith(
+        '\nAll is well here. `kova-ls run "Hello"` shows whether the model answers.\n'
+    )

@@ -118,7 +118,7 @@ def test_the_list_says_what_waits_and_what_is_wrong(desk):
     assert desk.run("list") == 0
     assert desk.out.splitlines()[:3] == [
         "allowed without asking: nothing",
-        "denied: nothing",
+        "denied whatever the level: nothing",
         "writable folders: none",
     ]
     assert "`kova-ls permission accept 'make *'` puts it into force." in desk.out

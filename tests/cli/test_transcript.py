@@ -3,6 +3,7 @@ from inline_snapshot import snapshot
 
 from kova_ls.cli.terminal import Style
 from kova_ls.cli.transcript import Feed, tool_details, tool_line
+from kova_ls.l10n import Language
 from kova_ls.values import ToolCallItem
 
 STYLE = Style(colour=False, signs=True, width_columns=70)
@@ -57,7 +58,7 @@ def call(**fields):
                     }
                 ],
             },
-            "✓ edit  src/a.py  +2 -1  allowed: a rule allows it",
+            "✓ src/a.py  +2 -1  allowed: a rule allows it",
         ),
         (
             {"status": "blocked", "error": "plan mode changes nothing"},
@@ -74,6 +75,13 @@ def call(**fields):
 )
 def test_a_tool_call_is_one_line(fields, line):
     assert tool_line(call(**fields), STYLE) == line
+
+
+def test_why_a_call_went_through_is_told_in_the_persons_language():
+    style = Style(colour=False, signs=True, width_columns=70, language=Language.CHINESE)
+    verdict = {"decision": "allow", "reasons": [{"code": "x", "text": "查看不会更改任何内容。"}]}
+    line = tool_line(call(tool="read", title="读取 a.py", verdict=verdict), style)
+    assert line == "✓ 读取 a.py  已允许：查看不会更改任何内容。"
 
 
 def test_a_task_list_is_shown_below_its_call():

@@ -244,6 +244,12 @@ def test_every_reason_that_asks_or_denies_is_kept_strictest_first() -> None:
     ]
 
 
+def test_what_allows_a_change_is_told_before_what_allows_the_look_at_it() -> None:
+    path = f"{WORKSPACE}/a"
+    ruling = adjudicate(Call("edit", (ReadPath(path, path), WritePath(path, path))), facts())
+    assert [reason.code for reason in ruling.reasons] == ["inside", "reading"]
+
+
 def test_a_call_without_effects_is_allowed() -> None:
     assert adjudicate(Call("x", ()), facts()).decision is Decision.ALLOW
     assert len(GATES) == 4
