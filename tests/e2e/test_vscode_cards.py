@@ -28,9 +28,7 @@ def window() -> Iterator[Workbench]:
     with open_workbench() as opened:
         (opened.workspace / "main.py").write_text(TEXT)
         opened.script({"text": "Hello."})
-        opened.open()
-        opened.command("Kova: Open the Conversation")
-        opened.wait("text=What shall we do?")
+        opened.open_chat()
         yield opened
 
 
@@ -38,10 +36,7 @@ def window() -> Iterator[Workbench]:
 def chat(window: Workbench) -> Workbench:
     """A new conversation over fresh files, the keyboard in its prompt."""
     (window.workspace / "main.py").write_text(TEXT)
-    window.command("Kova: New Conversation")
-    window.wait("text=What shall we do?")
-    has_keyboard = "element.ownerDocument.hasFocus() && element.matches(':focus')"
-    window.until(".prompt textarea", has_keyboard)
+    window.new_chat()
     return window
 
 

@@ -36,9 +36,7 @@ def window() -> Iterator[Workbench]:
     with open_workbench() as opened:
         opened.script({"text": "Hello."})
         opened.configure(**{"editor.formatOnSave": True})
-        opened.open(open_folders(opened, "ws"))
-        opened.command("Kova: Open the Conversation")
-        opened.wait("text=What shall we do?")
+        opened.open_chat(open_folders(opened, "ws"))
         yield opened
 
 

@@ -25,19 +25,14 @@ def window() -> Iterator[Workbench]:
     with open_workbench() as opened:
         (opened.workspace / "main.py").write_text("x = 1\n")
         opened.script({"text": "Hello."})
-        opened.open()
-        opened.command("Kova: Open the Conversation")
-        opened.wait("text=What shall we do?")
+        opened.open_chat()
         yield opened
 
 
 @pytest.fixture
 def chat(window: Workbench) -> Workbench:
     """A new conversation, the keyboard in its prompt."""
-    window.command("Kova: New Conversation")
-    window.wait("text=What shall we do?")
-    has_keyboard = "element.ownerDocument.hasFocus() && element.matches(':focus')"
-    window.until(".prompt textarea", has_keyboard)
+    window.new_chat()
     return window
 
 

@@ -207,6 +207,19 @@ class Workbench:
                     found |= {int(process.name)} if is_ours else set()
         return found
 
+    def open_chat(self, place: Path | None = None) -> None:
+        """Open the window with the conversation beside it."""
+        self.open(place)
+        self.command("Kova: Open the Conversation")
+        self.wait("text=What shall we do?")
+
+    def new_chat(self) -> None:
+        """Begin a new conversation, the keyboard in its prompt."""
+        self.command("Kova: New Conversation")
+        self.wait("text=What shall we do?")
+        has_keyboard = "element.ownerDocument.hasFocus() && element.matches(':focus')"
+        self.until(".prompt textarea", has_keyboard)
+
     def ask(self, prompt: str) -> None:
         """Type a prompt into the conversation and send it."""
         self.do("focus", selector=".prompt textarea", view="chat")
