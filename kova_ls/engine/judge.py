@@ -15,6 +15,7 @@ from kova_ls.engine.workspace import file_uri, resolve
 from kova_ls.journal.records import RootEntry
 from kova_ls.permission.effects import Effect, ReadPath, RunCommand, WritePath
 from kova_ls.permission.facts import Call, Facts, Root, Rule, Ruling
+from kova_ls.permission.module_folders import git_folders
 from kova_ls.tools._base import ResolvedPath, Tool, ToolError
 from kova_ls.values import Reason, Segment
 from kova_ls.vocabulary import ApprovalLevel, Decision, Mode, RootSource
@@ -100,6 +101,9 @@ def seen_on_disk(effect: Effect, *, home: str, workspace: str | None) -> Effect:
     if isinstance(effect, WritePath):
         return replace(effect, is_git_dir=is_in_git_dir(effect.path))
     if isinstance(effect, RunCommand):
+        folders = git_folders(effect.command, effect.cwd, home)
+        if folders is None or not all(git_dir_is_own(folder, workspace) for folder in folders):
+            effect = replace(effect, git_dirs_ok=False)
         return with_local_modules(effect, home, workspace)
     return effect
 
@@ -197,9 +201,18 @@ def _with_changed(ruling: Ruling, programs: Sequence[str]) -> Ruling:
 def is_in_git_dir(path: str) -> bool:
     """Say whether a path lies in a folder that git would take for a git directory, by its shape.
 
-    What is put there (`hooks/`, `config`) runs when someone uses git in that folder.
+    What is put there (`hooks/`, `config`) runs when someone uses git in that folder. The file that
+    gives a folder the shape counts as well: what was put there before it would run then.
     """
-    return any(_is_git_shaped(folder) for folder in Path(path).parents)
+    place = Path(path)
+    return any(
+        _is_git_shaped(folder)
+        or (folder.name in ("objects", "refs") and (folder.parent / "HEAD").is_file())
+        for folder in place.parents
+    ) or (
+        place.name == "HEAD"
+        and ((place.parent / "objects").is_dir() or (place.parent / "refs").is_dir())
+    )
 
 
 def _is_git_shaped(folder: Path) -> bool:
@@ -208,30 +221,33 @@ def _is_git_shaped(folder: Path) -> bool:
     )
 
 
-def git_dir_is_own(workspace: str | None) -> bool:
-    """Say whether git, run in the workspace, would use a git directory of the workspace's own.
+def git_dir_is_own(place: str | None, within: str | None = None) -> bool:
+    """Say whether git, run in a folder, would use a git directory of that folder's own.
 
-    True also when it would find none. A folder shaped like a bare repository is not its own, nor
+    `within` is the workspace, where the folder is not. True also when git would find none. A folder shaped like a bare repository is not its own, nor
     a `.git` file or link that points outside of the workspace's own repository family.
     """
-    if workspace is None:
+    if place is None:
         return True
-    folder = Path(workspace)
+    folder = Path(place)
     if _is_git_shaped(folder):
         return False
-    for place in (folder, *folder.parents):
-        git = place / ".git"
+    for parent in (folder, *folder.parents):
+        git = parent / ".git"
         if git.is_symlink():
             return False
         if git.is_dir():
             return True
         if git.is_file():
-            return _points_back(git)
+            return _points_back(git, Path(within or place))
     return True
 
 
-def _points_back(git_file: Path) -> bool:
-    """A worktree's or submodule's `.git` file is fine when its git directory points back at it."""
+def _points_back(git_file: Path, workspace: Path) -> bool:
+    """A worktree's or submodule's `.git` file is fine when its git directory points back at it.
+
+    In the workspace it must lie in a folder `.git`, which no tool of the agent writes.
+    """
     try:
         text = git_file.read_text("utf-8", "replace").strip()
         if not text.startswith("gitdir:"):
@@ -239,6 +255,8 @@ def _points_back(git_file: Path) -> bool:
         target = (git_file.parent / text[7:].strip()).resolve()
         back = target / "gitdir"
         if back.is_file():
+            if ".git" not in target.parts and target.is_relative_to(workspace.resolve()):
+                return False
             return Path(back.read_text("utf-8", "replace").strip()).resolve() == git_file.resolve()
         parents = [str(parent / ".git" / "modules") for parent in git_file.parent.parents]
         return any(str(target).startswith(parent + os.sep) for parent in parents)

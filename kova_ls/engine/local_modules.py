@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from kova_ls.permission.effects import RunCommand
 from kova_ls.permission.module_folders import module_folders
-from kova_ls.permission.python_modules import could_replace
+from kova_ls.permission.python_modules import could_replace, may_be_missing
 
 _ENDINGS = frozenset({"py", "pyc", "pyw", "so", "pyd"})
 
@@ -28,7 +28,8 @@ def _local_modules(folders: Iterable[str]) -> frozenset[str]:
                 found.update(
                     name
                     for entry in entries
-                    if could_replace(name := entry.name.split(".", 1)[0]) and _is_module(entry)
+                    if could_replace(name := entry.name.split(".", 1)[0])
+                    and _is_module(entry, may_be_missing(name))
                 )
         except (FileNotFoundError, NotADirectoryError):
             continue  # Nothing is there to be run.
@@ -41,10 +42,18 @@ _ANYTHING = frozenset({"os"})
 """What a folder is taken to hold that cannot be read."""
 
 
-def _is_module(entry: "os.DirEntry[str]") -> bool:
-    if entry.name.rsplit(".", 1)[-1] in _ENDINGS:
+def _is_module(entry: "os.DirEntry[str]", may_be_missing: bool) -> bool:
+    if _is_file(entry.name):
         return True
     if "." in entry.name or not entry.is_dir():
         return False
     with os.scandir(entry.path) as inside:
-        return any(name.name.startswith("__init__.") for name in inside)
+        return any(
+            found.name.startswith(("__init__.", "__main__."))
+            or (may_be_missing and (_is_file(found.name) or found.is_dir()))
+            for found in inside
+        )
+
+
+def _is_file(name: str) -> bool:
+    return name.rsplit(".", 1)[-1] in _ENDINGS

@@ -46,7 +46,7 @@ def view(effect: RunCommand, facts: Facts) -> CommandView:
     may_remember = analysis.changes_shell is None
     for at, part in enumerate(analysis.parts):
         guard = _guard(part, effect, facts) or module_reason(
-            analysis.parts, at, effect.cwd, facts.home, effect.local_modules
+            analysis, at, effect.cwd, facts.home, effect.local_modules
         )
         rule = None if guard else (whole or match_part(part, entries))
         if guard or part.rule is None:
@@ -90,10 +90,9 @@ def _guard(part: Part, effect: RunCommand, facts: Facts) -> Reason | None:
         return part.guard
     if facts.strict_redirects and part.has_redirect:
         return Reason(code="hidden_write", text="The user's file asks for every redirect.")
-    if part.name == "git" and not facts.git_dirs_ok:
-        return Reason(
-            code="git_dir", text="The git directory that git would use is not the workspace's own."
-        )
+    if part.name == "git" and not (facts.git_dirs_ok and effect.git_dirs_ok):
+        text = "The git directory that git would use is not the workspace's own, or is not known."
+        return Reason(code="git_dir", text=text)
     if not may_be_sensitive("\n".join(part.values)):
         return None
     for at, (value, key) in enumerate(zip(part.values, part.keys, strict=True)):

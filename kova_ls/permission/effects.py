@@ -44,6 +44,8 @@ class RunCommand:
     """Resolved folder it runs in."""
     local_modules: frozenset[str] = frozenset()
     """Names of Python modules in the folders that `module_folders` tells."""
+    git_dirs_ok: bool = True
+    """In the folders that `git_folders` tells, git would use a git directory of their own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from kova_ls.permission.escape_words import CHECKS
+from kova_ls.permission.escape_words import CHECKS, STEERED
 from kova_ls.permission.escape_words_tools import TOOL_CHECKS
 from kova_ls.permission.escapes import ESCAPES, Escape
 from kova_ls.permission.escapes_builds import BUILD_ESCAPES
@@ -17,6 +17,7 @@ from kova_ls.permission.escapes_text import TEXT_ESCAPES
 from kova_ls.permission.escapes_tools import TOOL_ESCAPES
 from kova_ls.permission.lexer import BRACE, DOLLAR, GLOB, GLOB_FIRST, QUOTED_DOLLAR, Word
 from kova_ls.permission.programs import program_name
+from kova_ls.permission.protected import runs_by_itself
 
 
 class _Options(NamedTuple):
@@ -54,12 +55,17 @@ def find_escape(words: Sequence[Word]) -> str | None:
             for word in words[1:]
         ]
         if bare != values:
-            reason = _read(name, entry, bare)
+            steered = [_STEERABLE.sub(STEERED, value) for value in values]
+            reason = _read(name, entry, bare) or (
+                _read(name, entry, steered) if steered != values else None
+            )
             if reason:
                 return reason
     return _read(name, entry, values)
 
 
+_STEERABLE = re.compile(r"\$(?:OLD)?PWD(?![A-Za-z0-9_])|\$\{(?:OLD)?PWD\}")
+"""A `cd` of the line sets them, and a folder may have any name."""
 _EXPANSION = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^}]*\}|[?$#!])")
 
 
@@ -152,6 +158,7 @@ def _git_subcommand(values: Sequence[str]) -> int:
 def _check_options(name: str, entries: tuple[_Options, ...], values: Sequence[str]) -> str | None:
     for options in entries:
         positional = 0
+        may_be_value = False
         for at, value in enumerate(values):
             follower = values[at + 1] if at + 1 < len(values) else ""
             if options.stems and value.startswith(options.stems):
@@ -159,9 +166,12 @@ def _check_options(name: str, entries: tuple[_Options, ...], values: Sequence[st
             if not value.startswith("-") or len(value) < 2:
                 if options.any_operand or (positional < 2 and value in options.operands):
                     return f"`{name} {value}` {options.reason}."
-                positional += 1
+                positional += not may_be_value
+                may_be_value = False
             elif _is_dangerous(value, follower, options):
                 return f"`{name} {value.split('=', 1)[0]}` {options.reason}."
+            else:
+                may_be_value = "=" not in value
     return None
 
 
@@ -216,11 +226,15 @@ def _counts(mark: str, argument: str) -> bool:
     if mark == "@":
         pieces = re.split(r"[:=,]", argument)
         return any(
-            piece.startswith(("/", "~")) or ".." in piece or _RUNS_LATER.search(piece)
+            piece.startswith(("/", "~"))
+            or ".." in piece
+            or "$" in piece
+            or _RUNS_LATER.search(piece)
+            or runs_by_itself(piece)
             for piece in pieces
         )
     if mark == "%":
-        return any(char in argument for char in "/.~") and not argument.startswith("-")
+        return any(char in argument for char in "/.~$") and not argument.startswith("-")
     if mark == "^":
         return not argument.startswith("no:") or "," in argument
     if mark == "+":

@@ -6,6 +6,9 @@ Invariant: what is not known to be harmless is taken for an escape.
 import re
 from collections.abc import Callable, Sequence
 
+STEERED = "\x01"
+"""Stands for what the line itself may have put there: the name of a folder is free text."""
+
 _SAFE_CURL_FLAGS = frozenset("sSLfvikgIG0146#NaRl")
 _SAFE_CURL_VALUED = frozenset("HXdAeumxrbFyY")
 _SAFE_CURL_LONG_FLAGS = frozenset(
@@ -46,7 +49,7 @@ def _check_curl(values: Sequence[str]) -> str | None:
                 continue
             if value in ("--output", "--dump-header") and argument in _CURL_SINKS:
                 continue
-            if value == "--write-out" and "%output" not in argument and argument[:1] != "@":
+            if value == "--write-out" and _is_plain_format(argument):
                 continue
             return f"`curl {value}` writes a file or changes what curl does."
         for position, letter in enumerate(value[1:], start=2):
@@ -59,11 +62,15 @@ def _check_curl(values: Sequence[str]) -> str | None:
             if (
                 letter in _SAFE_CURL_VALUED
                 or (letter in "oD" and argument in _CURL_SINKS)
-                or (letter == "w" and "%output" not in argument and argument[:1] != "@")
+                or (letter == "w" and _is_plain_format(argument))
             ):
                 break
             return f"`curl -{letter}` writes a file or changes what curl does."
     return None
+
+
+def _is_plain_format(argument: str) -> bool:
+    return "%output" not in argument and argument[:1] != "@" and STEERED not in argument
 
 
 def _check_wget(values: Sequence[str]) -> str | None:
@@ -123,6 +130,8 @@ _SED_S_FLAGS = re.compile(r"[gpiI0-9mM]*")
 
 def _is_plain_sed(script: str) -> bool:
     """Tell whether a script holds plain `p`, `d`, `q`, `=` and `s` commands only."""
+    if STEERED in script:
+        return False
     at, n = 0, len(script)
     while at < n:
         if script[at] in " \t\n;":
@@ -314,9 +323,14 @@ def _check_image(values: Sequence[str]) -> str | None:
     return None
 
 
+_PRINTF_STORES = re.compile(r"%[^a-zA-Z%]*[hlLjzt]*n|\x01")
+
+
 def _check_printf(values: Sequence[str]) -> str | None:
     if any(value.startswith("-") for value in values[:1]):
         return "`printf` with an option evaluates the name it stores into."
+    if any(_PRINTF_STORES.search(value.replace("%%", "")) for value in values[:1]):
+        return "`printf %n` changes a variable of the shell, such as PATH."
     return None
 
 
@@ -334,7 +348,8 @@ _SQLITE_DOT = re.compile(
     r"\.(tables?|schema|indexes|indices|databases|dbinfo|headers?|mode|show|stats|timer|width)\b[\w \t]*"
 )
 _SQLITE_WORDS = re.compile(
-    r"(^|[\n;])\s*\.|writefile|load_extension|\bedit\s*\(|\battach\b|\bvacuum\b.*\binto\b|fts\d_tokenizer",
+    r"(^|[\n;])\s*\.|writefile|load_extension|\bedit\s*\(|\battach\b|\bvacuum\b.*\binto\b|fts\d_tokenizer"
+    r"|[\s'\";(].*\x01",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -360,8 +375,9 @@ def _check_duckdb(values: Sequence[str]) -> str | None:
 
 _PSQL_LISTS = re.compile(r"\\(d[a-zA-Z]{0,3}\+?|l\+?|x|timing|conninfo)(?=\s|$)")
 _CLIENT_WORDS = re.compile(
-    r"\\|\bprogram\b|\bsystem\b|\btee\b|\bpager\b|outfile|dumpfile|\bsource\b|^\s*edit\b",
-    re.IGNORECASE,
+    r"\\|\bprogram\b|\bsystem\b|\btee\b|\bpager\b|outfile|dumpfile|\bsource\b|^\s*edit\b"
+    r"|[\s'\";(].*\x01",
+    re.IGNORECASE | re.DOTALL,
 )
 
 

@@ -6,6 +6,8 @@ Invariant: what is not known to be harmless is taken for an escape.
 import re
 from collections.abc import Callable, Sequence
 
+from kova_ls.permission.escape_words import STEERED
+
 _MAKE_VALUE = re.compile(r"\d*|yes|no|true|false|on|off|y|n")
 _MAKE_NAMES = frozenset(
     "TEST TESTS VERSION TAG IMG IMAGE ENV PROFILE FILTER PKG PACKAGE MODULE NAME ARCH PLATFORM"
@@ -31,7 +33,7 @@ def _check_make(values: Sequence[str]) -> str | None:
     return None
 
 
-_SHELL_LINK = re.compile(r"extld|linkmode|buildmode|-r\b|-I\b|-o\b|plugin", re.IGNORECASE)
+_SHELL_LINK = re.compile(r"extld|linkmode|buildmode|-r\b|-I\b|-o\b|plugin|\x01", re.IGNORECASE)
 
 
 def _check_go(values: Sequence[str]) -> str | None:
@@ -79,33 +81,35 @@ _GIT_ADDRESSES = frozenset(
 _GIT_HELPER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::")
 
 
+_GIT_CONFIG_ACTIONS = frozenset(
+    "--get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool --list -l".split()
+)
+
+
+def _check_git_config(values: Sequence[str]) -> str | None:
+    operands = [value for value in values if not value.startswith("-")]
+    for value in values:
+        if value.startswith("-") and value.split("=")[0] not in _GIT_CONFIG_READS:
+            return f"`git config {value}` is not a plain reading option."
+    if values[:1] in (["get"], ["list"]) or (len(operands) == 1 and "." in operands[0]):
+        return None
+    is_value = False
+    for value in values:  # Behind the first operand even `--get` is one.
+        if value in _GIT_CONFIG_ACTIONS:
+            return None
+        if not value.startswith("-") and not is_value:
+            break
+        is_value = value in ("--type", "--default")
+    return "`git config` changes what git runs later."
+
+
 def _check_git(values: Sequence[str]) -> str | None:
     if not values:
         return None
     if values[0] in _GIT_ADDRESSES and any(_GIT_HELPER.match(value) for value in values):
         return "A git address with `::` runs a helper program."
     if values[0] == "config":
-        operands = [value for value in values[1:] if not value.startswith("-")]
-        options = [value for value in values[1:] if value.startswith("-")]
-        if len(operands) == 1 and "." in operands[0] and _GIT_CONFIG_READS.issuperset(options):
-            return None
-        reads = {
-            "--get",
-            "--get-all",
-            "--get-regexp",
-            "--get-urlmatch",
-            "--list",
-            "-l",
-            "get",
-            "list",
-        }
-        if not reads.intersection(values[1:]):
-            return "`git config` changes what git runs later."
-        for value in values[1:]:
-            if value.startswith("-") and value.split("=")[0] not in _GIT_CONFIG_READS:
-                return f"`git config {value}` is not a plain reading option."
-        if values[1] in ("set", "unset", "edit", "rename-section", "remove-section"):
-            return "`git config` changes what git runs later."
+        return _check_git_config(values[1:])
     return None
 
 
@@ -124,8 +128,12 @@ def _check_gradle(values: Sequence[str]) -> str | None:
             given = value.lstrip("-")[1:]
         elif value.startswith("--system-prop"):
             given = value.partition("=")[2] or "?"
+        elif match := re.match(r"(?:-P|--project-prop[= ]?)=?(org\.gradle\..*)", value):
+            given = match[1]
+        elif value in ("-P", "--project-prop") and values[at + 1 : at + 2]:
+            given = values[at + 1] if values[at + 1].startswith("org.gradle.") else ""
         if given and not _GRADLE_PROPERTY.fullmatch(given):
-            return f"`gradle -D{given.split('=')[0]}` may name a program or agent to run."
+            return f"`gradle`'s {given.split('=')[0]} may name a program or agent to run."
     return None
 
 
@@ -136,14 +144,25 @@ _MAVEN_PROPERTY = re.compile(
 )
 
 
+_MAVEN_GROUPS = (
+    *("org.apache.maven.plugins:", "org.codehaus.mojo:", "org.springframework.boot:"),
+    *("org.jacoco:", "com.diffplug.spotless:", "org.sonarsource.scanner.maven:", "io.quarkus:"),
+    *("org.owasp:", "org.pitest:", "org.openrewrite.maven:", "com.github.spotbugs:"),
+)
+
+
 def _check_maven(values: Sequence[str]) -> str | None:
     for at, value in enumerate(values):
         if value in ("-D", "--define") and at + 1 < len(values):
             value = f"-D{values[at + 1]}"
+        elif value.startswith("--d"):
+            value = f"-D{value.partition('=')[2]}"
         if value.startswith("-D") and not _MAVEN_PROPERTY.match(value):
             return f"`mvn {value.split('=')[0]}` may name a program or agent to run."
-        if "antrun" in value or "exec-maven" in value or "groovy" in value:
+        if "antrun" in value or "exec-maven" in value or "groovy" in value or value[:5] == "exec:":
             return f"The goal {value!r} runs a program."
+        if value.count(":") > 1 and value[0] != "-" and not value.startswith(_MAVEN_GROUPS):
+            return f"The goal {value!r} may fetch a plugin and run it."
     return None
 
 
@@ -169,7 +188,7 @@ def _check_sbt(values: Sequence[str]) -> str | None:
         for piece in value.split(";"):
             word = (piece.split() or ["x"])[0].lstrip("~+")
             name = word.rsplit("/", 1)[-1].rsplit(":", 1)[-1]
-            if name in _SBT_RUNS or not re.match(r"[A-Za-z-]", word):
+            if name in _SBT_RUNS or not re.match(r"[A-Za-z-]", word) or STEERED in value:
                 return f"`sbt {word}` runs program text."
     return None
 
@@ -265,13 +284,40 @@ _OPENSSL_READS = {
 }
 
 
+_OPENSSL_LOADS = re.compile(r"(engine|pkcs11):", re.IGNORECASE)
+
+
 def _check_openssl(values: Sequence[str]) -> str | None:
+    if any(_OPENSSL_LOADS.search(value) for value in values):
+        return "An address of that kind makes `openssl` load code."
     known = _OPENSSL_READS.get(values[0]) if values else None
     if known is None:
         return None
     options = {value for value in values[1:] if value.startswith("-")}
     if not options <= known or (values[0] == "x509" and "-noout" not in options):
         return f"`openssl {values[0]}` with such options writes a file or loads code."
+    return None
+
+
+_RAILS_OWN = frozenset(
+    "generate g destroy d server s test t test:system test:all version notes stats routes"
+    " app:update credentials:show dev:cache about middleware initializers secret boot".split()
+)
+_RAKE_RUNS = re.compile(
+    r"-[a-zA-Z]*[frepEIRC].*|--(rake|req|exe|lib|dir|trace=|suppress).*", re.DOTALL
+)
+
+
+def _check_rails(values: Sequence[str]) -> str | None:
+    """A task that is not of rails itself is given to rake with all that stands behind it."""
+    task = next((value for value in values if not value.startswith("-")), None)
+    if task is None or task in _RAILS_OWN:
+        return None
+    for value in values:
+        if _RAKE_RUNS.fullmatch(value):
+            return (
+                f"`rails {task} {value.split('=')[0]}` is an option of rake, which runs a script."
+            )
     return None
 
 
@@ -289,7 +335,7 @@ _JSON_FLAGS = frozenset(
 def _check_json_tool(values: Sequence[str]) -> str | None:
     operands = 0
     for at, value in enumerate(values):
-        if value == "--indent" or (at and values[at - 1] == "--indent"):
+        if re.fullmatch(r"--indent(=\d+)?", value) or (at and values[at - 1] == "--indent"):
             continue
         if value.startswith("-") and value not in _JSON_FLAGS:
             return f"`json.tool {value}` is not a plain option."
@@ -335,6 +381,7 @@ TOOL_CHECKS: dict[str, Callable[[Sequence[str]], str | None]] = {
     **dict.fromkeys(("docker", "podman", "nerdctl"), _check_docker),
     **dict.fromkeys(("aws", "gcloud", "az"), _check_cloud),
     "openssl": _check_openssl,
+    "rails": _check_rails,
     "json.tool": _check_json_tool,
     "venv": _check_venv,
 }

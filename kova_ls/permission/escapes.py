@@ -77,9 +77,15 @@ ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "git:merge git:pull",
-        "-s --strategy --rebase=i* -r=i*",
+        "-s --strategy --rebase=i* --rebas=i* --reba=i* --reb=i* -r=i* -ri*",
         "runs the program of that strategy",
-        ("git merge -s x main", "git pull --strategy=x", "git pull --rebase=interactive"),
+        (
+            "git merge -s x main",
+            "git pull --strategy=x",
+            "git pull --rebase=interactive",
+            "git pull -ri",
+            "git pull --reb=i",
+        ),
         ("git merge --no-ff main", "git pull --rebase", "git merge --squash x"),
         valued="mXFS",
     ),
@@ -233,13 +239,17 @@ ESCAPES: tuple[Escape, ...] = (
     Escape(
         "openssl",
         "--out --writerand --engine --provider --keyout --provider-path --CAkey s_server req ca"
-        " enc engine rehash srp --respout --reqout --config",
+        " enc engine rehash srp cms smime cmp fipsinstall --certsout --keylogfile --msgfile --sess_out"
+        " --CAserial --CAcreateserial --respout --reqout --config",
         "writes a file or loads code",
         (
             "openssl rand -out x 5",
             "openssl dgst -engine x a",
             "openssl x509 -in a",
             "openssl x509 -noout -in a -CAserial x",
+            "openssl x509 -noout -in org.openssl.engine:/x.so:k",
+            "openssl dgst -sign ORG.openssl.ENGINE:x:k a",
+            "openssl cms -verify -certsout x -in a",
             "openssl s_client -connect a -sess_out x",
         ),
         (
@@ -323,6 +333,8 @@ ESCAPES: tuple[Escape, ...] = (
             "curl --unix-socket s u",
             "curl -w '%output{x}' u",
             "curl --outp x u",
+            'curl -w "$PWD" u',
+            'curl --write-out "$OLDPWD" u',
         ),
         (
             "curl -s -H 'Accept: a' 'https://example.org/x?a=1'",
@@ -359,6 +371,8 @@ ESCAPES: tuple[Escape, ...] = (
             "sed '1r x' f",
             "sed 's/a/b/;e' f",
             "sed --in-pl s/a/b/ f",
+            'sed "s|a|b$PWD|" f',
+            'sed "s|a|b${OLDPWD}|" f',
             "sed p f -i",
         ),
         (
@@ -396,8 +410,14 @@ ESCAPES: tuple[Escape, ...] = (
         "printf",
         "",
         "evaluates the name it stores into",
-        ("printf -v a x", "printf -va x"),
-        ("printf '%s\\n' a", "printf hello"),
+        (
+            "printf -v a x",
+            "printf -va x",
+            "printf '%n' PATH",
+            "printf 'a%-5ln' PATH",
+            'printf "$PWD"',
+        ),
+        ("printf '%s\\n' a", "printf hello", "printf '100%%n'", 'printf "%s" "$PWD"'),
     ),
     Escape(
         "test [",
@@ -412,31 +432,6 @@ ESCAPES: tuple[Escape, ...] = (
         "evaluates the name it stores into",
         ("wait -p a 1", "wait -np a"),
         ("wait", "wait 1"),
-    ),
-    Escape(
-        "sqlite3 sqlite",
-        "",
-        "has commands and functions that write files and run programs",
-        (
-            "sqlite3 a .shell",
-            "sqlite3 a '.output x'",
-            "sqlite3 a \"select writefile('x','y')\"",
-            "sqlite3 a 'select 1;' '.once x'",
-            "sqlite3 -cmd .x a",
-        ),
-        (
-            "sqlite3 a.db 'select 1'",
-            "sqlite3 -header -csv a.db 'select * from t'",
-            "sqlite3 a.db .tables",
-            "sqlite3 a.db '.schema t'",
-        ),
-    ),
-    Escape(
-        "duckdb",
-        "",
-        "has statements that write files and load code",
-        ("duckdb a .shell", "duckdb a \"copy t to 'x'\"", "duckdb a 'install x'"),
-        ("duckdb a.db 'select 1'",),
     ),
     Escape(
         "cpp",
@@ -470,54 +465,12 @@ ESCAPES: tuple[Escape, ...] = (
         abbreviates=False,
     ),
     Escape(
-        "pdflatex latex xelatex tex latexmk",
-        "--shell-escape --enable-write18 --output-directory@ --e --pdflatex --latex --r --usepretex"
-        " --xelatex=* --lualatex=* --print=* --dvips=* --outdir@ --auxdir@ --jobname@ --new-viewer",
-        "runs programs that the document names",
-        ("pdflatex -shell-escape a", "latexmk -e x a", "pdflatex --shell-escape a"),
-        ("pdflatex a.tex", "latexmk -pdf a.tex"),
-        abbreviates=False,
-        single_dash=True,
-    ),
-    Escape(
         "protoc",
         "--plugin --plugin=* --descriptor_set_out@ -o@",
         "runs a plugin",
         ("protoc --plugin=./x a.proto",),
         ("protoc --python_out=. a.proto",),
         abbreviates=False,
-    ),
-    Escape(
-        "pg_dump pg_dumpall mysqldump mongodump",
-        "-f --file -r --result-file --tab -T --out -o --plugin-dir --defaults-file",
-        "writes a file",
-        ("pg_dump -f x a", "mysqldump --result-file=x a", "mongodump --out x"),
-        ("pg_dump -s a",),
-        valued="hpUdntu",
-    ),
-    Escape(
-        "psql pgcli",
-        "-o --output -L --log-file -f --file",
-        "runs programs or writes files",
-        ("psql -f x", "psql -o x", "psql -c '\\! ls'", "psql -c \"copy t to program 'x'\""),
-        ("psql -c 'select 1'", "psql -l"),
-        valued="cdhpUvPRF",
-    ),
-    Escape(
-        "mysql mariadb",
-        "--pager --tee --init-command --plugin-dir --defaults-file --defaults-extra-file"
-        " --default-auth",
-        "runs programs or writes files",
-        ("mysql --pager=x", "mysql -e 'system ls'", "mysql -e \"select 1 into outfile 'x'\""),
-        ("mysql -e 'select 1'",),
-        valued="euphPDS",
-    ),
-    Escape(
-        "redis-cli",
-        "--eval --rdb --functions-rdb --pipe config CONFIG eval EVAL script SCRIPT",
-        "runs scripts or changes where the server writes",
-        ("redis-cli --eval x", "redis-cli config set dir /x"),
-        ("redis-cli ping", "redis-cli get a"),
     ),
     Escape(
         "diff sdiff patch",

@@ -183,8 +183,14 @@ BUILD_ESCAPES: tuple[Escape, ...] = (
         "rails",
         "new plugin app:template LOCATION=*",
         "runs a template's code",
-        ("rails new x -m ./y", "rails app:template LOCATION=./x"),
-        ("rails db:migrate", "rails test"),
+        (
+            "rails new x -m ./y",
+            "rails app:template LOCATION=./x",
+            "rails db:version -e 'system 1'",
+            "rails db:migrate -f x.rb",
+            "rails db:migrate --requ ./x",
+        ),
+        ("rails db:migrate", "rails test -e test", "rails db:migrate RAILS_ENV=test --trace"),
     ),
     Escape(
         "bundle bundler",
@@ -243,7 +249,14 @@ BUILD_ESCAPES: tuple[Escape, ...] = (
         "sbt",
         "",
         "is read word by word",
-        ("sbt '!touch x'", "sbt 'set x'", "sbt consoleQuick", "sbt @x", "sbt ';eval 1'"),
+        (
+            "sbt '!touch x'",
+            "sbt 'set x'",
+            'sbt "testOnly $PWD"',
+            "sbt consoleQuick",
+            "sbt @x",
+            "sbt ';eval 1'",
+        ),
         ("sbt test", "sbt 'testOnly a.B'", "sbt clean compile"),
     ),
     Escape(

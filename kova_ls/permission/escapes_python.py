@@ -1,6 +1,6 @@
-"""Options by which modules that `python -m` runs write or run something else.
+"""Options by which Python's checkers, and modules that `python -m` runs, write or run something else.
 
-The names are those of the modules; what the lists of the same programs say holds as well.
+The names are those of programs or modules; what other lists of the same programs say holds as well.
 Invariant: a prefix rule never covers words that this table catches.
 """
 
@@ -22,6 +22,7 @@ PYTHON_ESCAPES: tuple[Escape, ...] = (
             "python3 -m json.tool",
             "python3 -m json.tool a.json",
             "python3 -m json.tool --indent 2 a.json",
+            "python3 -m json.tool --indent=2 a.json",
             "python3 -m json.tool --sort-keys --no-ensure-ascii",
         ),
     ),
@@ -55,7 +56,7 @@ PYTHON_ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "pip#",
-        "-d@ --dest@ --destination-directory@ -w@ --wheel-dir@ --build-option --config-settings",
+        "-d@ --dest@ --destination-directory@ -w@ --wheel-dir@ --build-option --config-settings -C",
         "writes elsewhere, or hands options to what builds a package",
         (
             "pip download -d /x a",
@@ -64,6 +65,7 @@ PYTHON_ESCAPES: tuple[Escape, ...] = (
             "python -m pip --python x install a",
             "python -m pip config set a b",
             "pip install --config-settings=x a",
+            "pip install -C x=y a",
         ),
         ("pip download -d wheels a", "python -m pip install -r requirements.txt", "pip list"),
         valued="rceifb",
@@ -85,5 +87,38 @@ PYTHON_ESCAPES: tuple[Escape, ...] = (
             "python -m coverage run -p -m pytest tests",
             "coverage report -m --skip-covered",
         ),
+    ),
+    Escape(
+        "mypy dmypy pylint flake8 bandit isort pyright basedpyright",
+        "--config-file --python-executable --rcfile --load-plugins --init-hook --output@ -o@"
+        " --output-file@ --html-report@ --txt-report@ --xml-report@ --any-exprs-report@"
+        " --cobertura-xml-report@ --linecount-report@ --linecoverage-report@"
+        " --lineprecision-report@ --xslt-html-report@ --xslt-txt-report@ --junit-xml@"
+        " --custom-typeshed-dir --cache-dir@ --pythonpath --venvpath@ --append-config --config"
+        " --tee --enable-extensions --install-types --ini --timing-stats@ --memory-xml-report@"
+        " --mypyc-annotation-file@ --evaluation --output-format% --import-graph@"
+        " --ext-import-graph@ --int-import-graph@ --spelling-private-dict-file@ --log-file@"
+        " --status-file@ --perf-stats-file@",
+        "loads other code or writes a file elsewhere",
+        (
+            "mypy --config-file x",
+            "mypy --python-exec x y",
+            "pylint --load-plugins=x y",
+            "pylint --evaluation='__import__(1)' y",
+            "pylint --output-format=json:/x y",
+            "pylint --output-format=x.Reporter y",
+            "pylint --import-graph=../x.dot y",
+            "mypy --html-report /x y",
+        ),
+        ("mypy src", "flake8 src", "mypy --strict a", "isort --check ."),
+        valued="smplkt",
+    ),
+    Escape(
+        "pylint",
+        "-f%",
+        "loads code or writes a file elsewhere",
+        ("pylint -f json:/x y", "pylint -f x.Reporter y", "pylint -fjson:~/x y"),
+        ("pylint -f colorized src", "pylint --output-format=json src"),
+        valued="jdes",
     ),
 )

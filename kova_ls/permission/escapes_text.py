@@ -1,4 +1,4 @@
-"""Options by which programs for documents, pictures, data and counting write or run something else.
+"""Options by which programs for documents, pictures, databases and counting write or run something else.
 
 What other lists of the same programs say holds as well.
 Invariant: a prefix rule never covers words that this table catches.
@@ -115,5 +115,79 @@ TEXT_ESCAPES: tuple[Escape, ...] = (
         "reads its options from a file",
         ("ack --ackrc=x y",),
         ("ack foo",),
+    ),
+    Escape(
+        "pdflatex latex xelatex tex latexmk",
+        "--shell-escape --enable-write18 --output-directory@ --e --pdflatex --latex --r --usepretex"
+        " --xelatex=* --lualatex=* --print=* --dvips=* --outdir@ --auxdir@ --jobname@ --new-viewer",
+        "runs programs that the document names",
+        ("pdflatex -shell-escape a", "latexmk -e x a", "pdflatex --shell-escape a"),
+        ("pdflatex a.tex", "latexmk -pdf a.tex"),
+        abbreviates=False,
+        single_dash=True,
+    ),
+    Escape(
+        "pg_dump pg_dumpall mysqldump mongodump",
+        "-f --file -r --result-file --tab -T --out -o --plugin-dir --defaults-file",
+        "writes a file",
+        ("pg_dump -f x a", "mysqldump --result-file=x a", "mongodump --out x"),
+        ("pg_dump -s a",),
+        valued="hpUdntu",
+    ),
+    Escape(
+        "psql pgcli",
+        "-o --output -L --log-file -f --file",
+        "runs programs or writes files",
+        (
+            "psql -f x",
+            "psql -o x",
+            "psql -c '\\! ls'",
+            "psql -c \"copy t to program 'x'\"",
+            "psql -c \"select '$PWD'\"",
+        ),
+        ("psql -c 'select 1'", "psql -l", 'psql "$DATABASE_URL" -c "select 1"'),
+        valued="cdhpUvPRF",
+    ),
+    Escape(
+        "mysql mariadb",
+        "--pager --tee --init-command --plugin-dir --defaults-file --defaults-extra-file"
+        " --default-auth",
+        "runs programs or writes files",
+        ("mysql --pager=x", "mysql -e 'system ls'", "mysql -e \"select 1 into outfile 'x'\""),
+        ("mysql -e 'select 1'",),
+        valued="euphPDS",
+    ),
+    Escape(
+        "redis-cli",
+        "--eval --rdb --functions-rdb --pipe config CONFIG eval EVAL script SCRIPT",
+        "runs scripts or changes where the server writes",
+        ("redis-cli --eval x", "redis-cli config set dir /x"),
+        ("redis-cli ping", "redis-cli get a"),
+    ),
+    Escape(
+        "sqlite3 sqlite",
+        "",
+        "has commands and functions that write files and run programs",
+        (
+            "sqlite3 a .shell",
+            "sqlite3 a '.output x'",
+            "sqlite3 a \"select writefile('x','y')\"",
+            "sqlite3 a 'select 1;' '.once x'",
+            "sqlite3 -cmd .x a",
+            "sqlite3 a \"select '$PWD'\"",
+        ),
+        (
+            "sqlite3 a.db 'select 1'",
+            "sqlite3 -header -csv a.db 'select * from t'",
+            "sqlite3 a.db .tables",
+            "sqlite3 a.db '.schema t'",
+        ),
+    ),
+    Escape(
+        "duckdb",
+        "",
+        "has statements that write files and load code",
+        ("duckdb a .shell", "duckdb a \"copy t to 'x'\"", "duckdb a 'install x'"),
+        ("duckdb a.db 'select 1'",),
     ),
 )

@@ -112,6 +112,8 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "gradle -Dx=y test",
             "gradle -D x=y test",
             "gradle --system-prop x=y test",
+            "gradle -Porg.gradle.java.installations.paths=./x test",
+            "gradle --project-prop org.gradle.jvmargs=x test",
             "gradle -Dspring.profiles.active=a -Dx=y test",
         ),
         (
@@ -119,6 +121,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "./gradlew build --info",
             "gradle -q test",
             "./gradlew test -Dspring.profiles.active=test",
+            "./gradlew -Pversion=1.2 assemble",
         ),
         abbreviates=False,
         single_dash=True,
@@ -128,9 +131,24 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
         "--f --file --s --settings --gs --global-settings --t --toolchains exec:exec exec:java"
         " antrun:run groovy:execute",
         "uses other instructions than the project's, or runs a program",
-        ("mvn -f x", "mvn exec:exec", "mvn -Dexec.x=y z", "mvn -s x test"),
-        ("mvn test", "mvn -q test", "mvn clean install -DskipTests", "mvn test -Dtest=FooTest"),
-        abbreviates=False,
+        (
+            "mvn --define=a=b x",
+            "mvn --settin x test",
+            "mvn -f x",
+            "mvn exec:exec",
+            "mvn exec:exec@x",
+            "mvn com.x:y-plugin:1.0:run",
+            "mvn -Dexec.x=y z",
+            "mvn -s x test",
+        ),
+        (
+            "mvn test",
+            "mvn -q test",
+            "mvn clean install -DskipTests",
+            "mvn test -Dtest=FooTest",
+            "mvn org.apache.maven.plugins:maven-dependency-plugin:tree",
+            "mvn -fae -pl a -am --define skipTests verify",
+        ),
         single_dash=True,
     ),
     Escape(
@@ -157,6 +175,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "go tool pprof -http=:1 x",
             "go tool cover -html=x -o /x",
             "go build -ldflags '-extld=x'",
+            'go build -ldflags "-X main.d=$PWD"',
         ),
         (
             "go build -o bin/a ./cmd/a",
@@ -286,6 +305,9 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "pytest -p no -p x",
             "pytest -oaddopts=x",
             "pytest --junitxml=/x",
+            "pytest --junitxml=.nvim.lua",
+            "pytest --junitxml=a/Jenkinsfile",
+            'pytest --junitxml="$OUT"',
         ),
         (
             "pytest -q",
@@ -301,9 +323,9 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
     Escape(
         "tox nox",
         "-c --conf -f --noxfile --workdir --root -x --override --installpkg --force-python"
-        " --extra-pythons --devenv exec run-command",
+        " --extra-pythons --devenv exec run-command --discover --result-json@ --report@ --envdir@",
         "uses other instructions than the project's",
-        ("tox -c x", "nox -f x", "tox exec -- x"),
+        ("tox -c x", "nox -f x", "tox exec -- x", "tox --discover ./x", "tox --result-json /x"),
         ("tox -e py311", "nox -s tests"),
         valued="sekt",
     ),
@@ -318,28 +340,15 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
     Escape(
         "pre-commit alembic mkdocs sphinx-build",
         "-c --config -f@ --config-file try-repo -D -C --confdir --site-dir@ -d@ --theme --template"
-        " hook-impl",
+        " hook-impl -w@ --warning-file@",
         "uses other instructions than the project's",
-        ("pre-commit try-repo x", "pre-commit run -c x", "alembic -c x upgrade head"),
-        ("pre-commit run --all-files", "pre-commit install", "alembic upgrade head"),
-    ),
-    Escape(
-        "mypy dmypy pylint flake8 bandit isort pyright basedpyright",
-        "--config-file --python-executable --rcfile --load-plugins --init-hook --output@ -o@"
-        " --output-file@ --html-report@ --txt-report@ --xml-report@ --any-exprs-report@"
-        " --cobertura-xml-report@ --linecount-report@ --linecoverage-report@"
-        " --lineprecision-report@ --xslt-html-report@ --xslt-txt-report@ --junit-xml@"
-        " --custom-typeshed-dir --cache-dir@ --pythonpath --venvpath@ --append-config --config"
-        " --tee --enable-extensions --install-types --ini --timing-stats@",
-        "loads other code or writes a file elsewhere",
         (
-            "mypy --config-file x",
-            "mypy --python-exec x y",
-            "pylint --load-plugins=x y",
-            "mypy --html-report /x y",
+            "sphinx-build -w /x a b",
+            "pre-commit try-repo x",
+            "pre-commit run -c x",
+            "alembic -c x upgrade head",
         ),
-        ("mypy src", "flake8 src", "mypy --strict a", "isort --check ."),
-        valued="smplkt",
+        ("pre-commit run --all-files", "pre-commit install", "alembic upgrade head"),
     ),
     Escape(
         "ruff black",
@@ -519,7 +528,13 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
         "cp plugin save export --config -H --host --output -o --iidfile@ --cidfile@"
         " --metadata-file@ --builder -f@ --file@ --project-directory@ --env-file@ --volumes-from",
         "reaches files or machines elsewhere",
-        ("docker cp a b", "docker -H x ps", "docker save -o x y", "docker context use x"),
+        (
+            "docker cp a b",
+            "docker -H x ps",
+            "docker save -o x y",
+            "docker context use x",
+            "docker compose -f a cp b:/c d",
+        ),
         (
             "docker ps",
             "docker context ls",
@@ -545,7 +560,13 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
         "cp sync mv rm ssm ssh login alias extension plugin --endpoint-url"
         " --cli-input-json --configuration --impersonate-service-account --ca-bundle --cwd@",
         "moves files or changes credentials",
-        ("aws s3 cp a b", "aws configure set x y", "aws configure", "gcloud config set a b"),
+        (
+            "aws s3 cp a b",
+            "aws configure set x y",
+            "aws configure",
+            "gcloud config set a b",
+            "aws s3 --region x cp a b",
+        ),
         (
             "aws s3 ls",
             "az account show",

@@ -152,11 +152,25 @@ INERT: tuple[Inert, ...] = (
         ("GIT_EDITOR=", "GIT_EDITOR=./true", "EDITOR=vi"),
     ),
     Inert(
-        "TERM BROWSER XDEBUG_MODE GO111MODULE",
-        r"dumb|xterm(?:-256color)?|none|off|coverage|on|auto",
-        "says what the terminal can do, or switches a browser or debugger off",
-        ("TERM=dumb", "BROWSER=none", "XDEBUG_MODE=coverage"),
-        ("TERM=../x", "BROWSER=./x", "XDEBUG_CONFIG=x"),
+        "TERM",
+        r"dumb|xterm(?:-256color)?",
+        "says what the terminal can do; the name is looked up in a folder",
+        ("TERM=dumb", "TERM=xterm-256color"),
+        ("TERM=../x", "TERMINFO=dumb"),
+    ),
+    Inert(
+        "BROWSER",
+        r"none",
+        "opens no browser; any other value is a command",
+        ("BROWSER=none",),
+        ("BROWSER=./x", "BROWSER=xterm", "BROWSER=coverage"),
+    ),
+    Inert(
+        "XDEBUG_MODE GO111MODULE",
+        r"off|coverage|on|auto",
+        "switches a debugger off, or says where modules come from",
+        ("XDEBUG_MODE=coverage", "GO111MODULE=on"),
+        ("XDEBUG_MODE=debug", "XDEBUG_CONFIG=x"),
     ),
 )
 

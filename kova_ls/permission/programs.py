@@ -29,8 +29,12 @@ NEVER: tuple[Never, ...] = (
         " Rscript R julia osascript tclsh# wish expect groovy jshell elixir iex erl escript guile"
         " racket sbcl scala swipl ocaml ghci runghc runhaskell jupyter m4 dc java mongo"
         " mongosh ldd gs kotlin kotlinc clojure clj bb crystal:eval raku janet zig:run dotnet:script"
+        " bpython ptpython ptipython jython micropython rustpython graalpy ironpython ipy qjs quickjs d8 jsc"
+        " rhino gjs tjs llrt fennel moon octave octave-cli gnuplot sage gp maxima wolframscript matlab csi"
+        " csharp fsi dotnet-script scala-cli groovysh amm jbang kscript yaegi cling gforth nix-instantiate"
+        " nix:eval nix:repl godot blender xonsh nu nushell elvish osh ysh yash posh rc es"
         " lualatex luatex luahbtex texlua soffice libreoffice dotnet:fsi swift:repl meson:runpython yarn:node yarn:run:node"
-        " rails:runner rails:r rails:console rails:c rails:dbconsole mix:run mix:eval mix:cmd mix:do stack:ghci"
+        " rails:runner rails:r rails:console rails:c rails:dbconsole rails:db mix:run mix:eval mix:cmd mix:do stack:ghci"
         " stack:runghc stack:script",
         "runs any program text it is given",
         (
@@ -45,6 +49,9 @@ NEVER: tuple[Never, ...] = (
             "awk 1 f",
             "bun test",
             "php8.2 x",
+            "gnuplot -e x",
+            "nu -c x",
+            "rails db",
         ),
     ),
     Never(
@@ -91,10 +98,30 @@ NEVER: tuple[Never, ...] = (
         " unbuffer entr watchexec nodemon sem run-parts at batch crontab systemd-run"
         " start-stop-daemon daemonize tmux screen dotenv dotenvx cross-env env-cmd op:run"
         " doppler:run infisical:run aws-vault hyperfine caffeinate ssh-agent dbus-run-session"
+        " chronic ifne mispipe lckdo zrun torsocks torify tsocks proxychains# faketime eatmydata ccache"
+        " sccache distcc bear scan-build cgexec trickle dtach abduco tmate byobu tsp pueue nq gosu su-exec"
+        " chpst envdir setlock softlimit s6-setuidgid choom uclampset cpulimit schedtool arch i386 x86_64"
+        " sandbox-exec systemd-inhibit systemd-cat logsave fakechroot heaptrack uftrace rr:record gtime"
+        " apptainer:exec singularity:exec toolbox:run distrobox:enter flatpak:run devcontainer:exec"
+        " chamber:exec sops:exec-env sops:exec-file envchain envconsul teller:run saml2aws:exec vault:ssh"
+        " concurrently wait-on start-server-and-test onchange cross-env-shell reflex foreman:run honcho:run"
+        " goreman:run overmind:run pssh pdsh clush dsh ssh-keyscan xinit startx cage dbus-launch"
+        " busctl gdbus dbus-send expect-lite mosh-server ptx"
         " xvfb-run launchctl open xdg-open start start.exe jobs fc bind complete compgen compopt"
         " history coproc cygstart fzf sk peco yt-dlp youtube-dl aria2c mail mailx sendmail",
         "runs whatever command it is given",
-        ("env FOO=1 ls", "xargs rm", "timeout 5 ls", "sudo ls", "command ls", ". ./x", "eval ls"),
+        (
+            "chronic rm x",
+            "proxychains4 x",
+            "concurrently x",
+            "env FOO=1 ls",
+            "xargs rm",
+            "timeout 5 ls",
+            "sudo ls",
+            "command ls",
+            ". ./x",
+            "eval ls",
+        ),
     ),
     Never(
         "kova-ls",

@@ -12,6 +12,7 @@ from kova_ls.permission.facts import Facts
 from kova_ls.permission.globs import absolute
 from kova_ls.permission.roots import find_root, is_inside
 from kova_ls.values import Reason
+from kova_ls.vocabulary import ApprovalLevel, Mode
 
 
 class Guarded(NamedTuple):
@@ -224,6 +225,14 @@ def _matches(path: str, facts: Facts, *, for_reading: bool) -> "list[Guarded]":
         ):
             found.append(guarded)
     return found
+
+
+_ANYWHERE = Facts(Mode.AGENT, ApprovalLevel.WORKSPACE_WRITE, None)
+
+
+def runs_by_itself(path: str) -> bool:
+    """Tell whether a relative path is guarded wherever it stands."""
+    return bool(path) and find_guard(f"/./{path}", _ANYWHERE) is not None
 
 
 def _ends(parts: list[str], at: int, pattern: tuple[str, ...]) -> bool:

@@ -27,6 +27,13 @@ class PythonModule(NamedTuple):
     """What `own` modules import beyond Python's own library."""
 
 
+_PIP_IMPORTS = (
+    "keyring truststore setuptools pkg_resources wheel attr socks ntlm lockfile mock google tornado"
+    " jinja2 docutils ctags cryptography OpenSSL urllib3_secure_extra importlib_metadata contextlib2"
+    " IPython ipywidgets PIL railroad sphinx jnius cPickle StringIO Queue ConfigParser HTMLParser"
+    " httplib urllib2 urlparse xmlrpclib htmlentitydefs thread dummy_thread"
+)
+
 PYTHON_MODULES: tuple[PythonModule, ...] = (
     PythonModule(
         "pytest unittest tox nox coverage",
@@ -61,15 +68,21 @@ PYTHON_MODULES: tuple[PythonModule, ...] = (
         ),
     ),
     PythonModule(
-        "py_compile compileall json.tool tabnanny ast dis tokenize venv",
+        "py_compile compileall json.tool tabnanny ast dis tokenize",
         "own",
         "Python's own: reads source or data and runs none of it",
         (
             ("python3 -m py_compile a.py", "python3 -m py_compile *"),
             ("python -m compileall -q src", "python -m compileall *"),
             ("python3 -m json.tool", "python3 -m json.tool *"),
-            ("python3 -m venv .venv", "python3 -m venv *"),
         ),
+    ),
+    PythonModule(
+        "venv",
+        "own",
+        "Python's own: makes an environment and starts pip in its folder",
+        (("python3 -m venv .venv", "python3 -m venv *"),),
+        f"pip {_PIP_IMPORTS}",
     ),
     PythonModule(
         "ruff ty pyflakes pycodestyle",
@@ -108,10 +121,7 @@ PYTHON_MODULES: tuple[PythonModule, ...] = (
             ("python3 -m pip list", "python3 -m pip list *"),
             ("py -m pip show x", "py -m pip show *"),
         ),
-        "keyring truststore setuptools pkg_resources wheel attr socks ntlm lockfile mock google tornado"
-        " jinja2 docutils ctags cryptography OpenSSL urllib3_secure_extra importlib_metadata contextlib2"
-        " IPython ipywidgets PIL railroad sphinx jnius cPickle StringIO Queue ConfigParser HTMLParser"
-        " httplib urllib2 urlparse xmlrpclib htmlentitydefs thread dummy_thread",
+        _PIP_IMPORTS,
     ),
 )
 
@@ -158,6 +168,18 @@ def runs_own_code(module: str) -> bool:
 def could_replace(name: str) -> bool:
     """Tell whether a module of this name in the folder matters to any module of the table."""
     return name in _WATCHED or _is_internal(name)
+
+
+def may_be_missing(name: str) -> bool:
+    """Tell whether Python may come without this module.
+
+    Then a folder of that name without `__init__.py`, or one inside of it, is imported in its place.
+    """
+    return name not in sys.stdlib_module_names or name in _SPLIT_OFF
+
+
+_SPLIT_OFF = frozenset({"ensurepip", "distutils", "lib2to3", "tkinter", "idlelib", "test"})
+"""Distributions ship them apart, or later versions do without."""
 
 
 def replaced(module: str, local: frozenset[str]) -> str | None:

@@ -114,6 +114,50 @@ def test_a_git_link_or_a_file_that_points_elsewhere_is_not(tmp_path):
     assert git_dir_is_own(str(tmp_path / "pointing"))
 
 
+def test_a_git_directory_in_the_workspace_that_any_tool_could_write_is_not(tmp_path):
+    fake, sub = tmp_path / "fake", tmp_path / "sub"
+    fake.mkdir()
+    sub.mkdir()
+    (sub / ".git").write_text(f"gitdir: {fake}\n")
+    (fake / "gitdir").write_text(f"{sub / '.git'}\n")
+    assert not git_dir_is_own(str(sub), str(tmp_path))
+    own = tmp_path / ".git" / "worktrees" / "sub"
+    own.mkdir(parents=True)
+    (sub / ".git").write_text(f"gitdir: {own}\n")
+    (own / "gitdir").write_text(f"{sub / '.git'}\n")
+    assert git_dir_is_own(str(sub), str(tmp_path))
+
+
+async def test_git_asks_in_a_folder_whose_git_directory_is_elsewhere(stage):
+    session = stage.create()
+    workspace = stage.editor.folders[0]
+    stage.engine.grants.remember(workspace, ("cd *", "pushd *", "git log *"))
+    (stage.workspace / "sub").mkdir()
+    (stage.workspace / "fake").mkdir()
+    commands = ("cd sub && git log", "pushd sub; git log", "cd sub; ls; git log")
+    for command in commands[:2]:
+        assert verdict(session, "bash", command=command) is Decision.ALLOW
+    assert verdict(session, "bash", command="git log", cwd="sub") is Decision.ALLOW
+    (stage.workspace / "sub" / ".git").write_text("gitdir: ../fake\n")
+    for command in (*commands, "cd -P sub; git log"):
+        assert verdict(session, "bash", command=command) is Decision.ASK
+    assert verdict(session, "bash", command="git log", cwd="sub") is Decision.ASK
+    assert verdict(session, "bash", command="git log") is Decision.ALLOW
+
+
+async def test_the_file_that_makes_a_folder_a_git_directory_is_guarded(stage):
+    """What was put there before would run."""
+    session = stage.create(level="auto-edit")
+    folder = stage.workspace / "sub"
+    assert verdict(session, "write", path=str(folder / "HEAD"), content="x") is Decision.ALLOW
+    (folder / "refs").mkdir(parents=True)
+    assert verdict(session, "write", path=str(folder / "HEAD"), content="x") is Decision.ASK
+    (folder / "HEAD").write_text("")
+    (folder / "refs").rmdir()
+    assert verdict(session, "write", path=str(folder / "objects/x"), content="x") is Decision.ASK
+    assert verdict(session, "write", path=str(folder / "x"), content="x") is Decision.ALLOW
+
+
 async def test_a_verdict_is_taken_anew_after_a_rule_was_remembered(stage):
     session = stage.create()
     assert verdict(session, "bash", command="make -v") is Decision.ASK

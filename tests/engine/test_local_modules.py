@@ -36,6 +36,33 @@ def test_what_it_would_not(tmp_path, name):
     assert found(tmp_path) == frozenset()
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("ruff/__main__.py", "IPython/core/x.py", "IPython/x.py", "distutils/cmd.py"),
+        *("ensurepip/__main__.py", "json/__main__.pyc", "pip/x/y"),
+    ],
+)
+def test_a_folder_without_init_takes_the_place_of_what_is_missing(tmp_path, name):
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text("")
+    assert found(tmp_path) == {name.split("/")[0]}
+
+
+@pytest.mark.parametrize("name", ["ruff/a.txt", "venv/bin/python", "site/x.py", "email/a/b.py"])
+def test_other_folders_do_not(tmp_path, name):
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text("")
+    assert found(tmp_path) == frozenset()
+
+
+def test_the_folder_of_a_new_environment_is_looked_into(tmp_path):
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "ensurepip.py").write_text("")
+    assert found(tmp_path, "python -m venv .venv") == {"ensurepip"}
+    assert found(tmp_path, "python -m venv other") == frozenset()
+
+
 def test_all_folders_are_looked_into_and_missing_ones_hold_nothing(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "re.py").write_text("")

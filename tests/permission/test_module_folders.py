@@ -1,7 +1,7 @@
 import pytest
 
 from kova_ls.permission.effects import RunCommand
-from kova_ls.permission.module_folders import module_folders
+from kova_ls.permission.module_folders import git_folders, module_folders
 from tests.support.permit import WORKSPACE, decide, facts, rule_on
 
 HERE = WORKSPACE
@@ -23,6 +23,8 @@ HERE = WORKSPACE
         ("cd /x && ls -m json.tool", ()),
         ("python3 json.tool", ()),
         ("cd $X && python3 -m json.tool a", ()),
+        ("pushd /x && popd && python3 -m json.tool a", (HERE, "/x")),
+        ("cd /x && ls && cd - && python3 -m json.tool a", (HERE, "/x")),
     ],
 )
 def test_the_folders_where_modules_run(command: str, folders: tuple[str, ...]) -> None:
@@ -39,10 +41,12 @@ def test_the_folders_where_modules_run(command: str, folders: tuple[str, ...]) -
             "cd a*",
             "cd -P x",
             "cd a b",
-            "pushd x",
+            "pushd +1",
             "popd",
             "cd ~other",
         ),
+        *("gunzip -k black.py.gz", "xz -d x", "gzip -d -- x -c", "gcc -shared -o black.so a.c"),
+        *("pandoc a.md -t plain -o black.py", "git checkout -t o/x"),
         *("git checkout x", "git pull -q", "gh repo clone a/b", 'cd "$X"', "cd $HOME/$X"),
     ],
 )
@@ -60,6 +64,53 @@ def test_what_only_looks_is_no_obstacle() -> None:
     given = facts("cd *", "git log *", "ls *", "echo *", "python3 -m py_compile *")
     command = "cd /x/y && git log -1 && ls && python3 -m py_compile a.py && echo OK"
     assert decide(command, given) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python -m json.tool a & git checkout x",
+        "python -m json.tool a | git checkout x",
+        "python -m json.tool a |& cat | gunzip -k x.gz",
+        "python -m json.tool a && ls & gunzip x.gz",
+        "ls; python -m json.tool a | cat && ls & cat\ngunzip x.gz",
+    ],
+)
+def test_what_runs_beside_it_may_bring_files_too(command: str) -> None:
+    given = facts(
+        "python -m json.tool *", "git checkout *", "gunzip *", "cat *", "ls *", "git commit *"
+    )
+    assert decide(command, given) == "ask"
+    for after in ("&& git commit -m x", "; gunzip x.gz", "| cat && git commit -m x", "& cat"):
+        assert decide(f"python -m json.tool a {after}", given) == "allow"
+    for before in ("gunzip -c x.gz |", "gcc --version &&", "cat a |"):
+        assert decide(f"{before} python -m json.tool", facts(*ALL)) == "allow"
+
+
+ALL = ("python -m json.tool *", "gunzip *", "gcc *", "cat *")
+
+
+@pytest.mark.parametrize(
+    ("command", "folders"),
+    [
+        ("git log", (HERE,)),
+        ("cd sub && git add . && git commit -m x", (HERE, f"{HERE}/sub")),
+        ("pushd /x && git log && popd && git log", (HERE, "/x")),
+        ("ls", ()),
+        ("cd $X && ls git", ()),
+        ("cd $X && git log", None),
+        ("cd -P x; git log", None),
+    ],
+)
+def test_the_folders_where_git_runs(command: str, folders: tuple[str, ...] | None) -> None:
+    found = git_folders(command, HERE, "/home/u")
+    assert found == folders if found is None or folders is None else set(found) == set(folders)
+
+
+def test_the_folder_of_a_new_environment_is_looked_at() -> None:
+    """Its pip starts there."""
+    found = module_folders("cd a && python -m venv --clear-x .venv", HERE, "/home/u", HERE)
+    assert {f"{HERE}/a/.venv", f"{HERE}/.venv", HERE, f"{HERE}/a"} <= set(found)
 
 
 def test_a_module_of_the_folder_asks() -> None:

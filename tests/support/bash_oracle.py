@@ -103,7 +103,11 @@ def breach(deed: Deed, rules: Sequence[str]) -> str | None:
         if not any(_covers(rule, words) for rule in rules):
             return f"ran {words}"
         for word in words[1:]:
-            if word.startswith(_DANGEROUS.get(words[0], ("\0",))):
+            option = word.split("=", 1)[0]
+            dangerous = _DANGEROUS.get(words[0], ())
+            if option in dangerous or word.startswith(
+                tuple(short for short in dangerous if not short.startswith("--")) or ("\0",)
+            ):
                 return f"ran {words} with {word!r}"
     return None
 
@@ -111,8 +115,8 @@ def breach(deed: Deed, rules: Sequence[str]) -> str | None:
 _DANGEROUS: dict[str, tuple[str, ...]] = {
     "git": ("--output", "--ext-diff", "--upload-pack", "-O"),
     "sort": ("-o", "--output", "--compress"),
-    "rg": ("--pre=", "--pre "),
-    "printf": ("-v",),
+    "rg": ("--pre",),
+    "printf": ("-v", "%n"),
     "python": ("-c", "-p", "-o", "--pdbcls"),
     "uv": ("--python", "--log"),
 }
