@@ -5,7 +5,6 @@ Invariant: one load function; keys are named by variable, their values never sto
 """
 
 import json
-import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -204,9 +203,3 @@ def discover(
 def api_key(model: ModelSettings, env: Mapping[str, str]) -> str | None:
     """Return the key from the environment, or None."""
     return (env.get(model.api_key_env) or None) if model.api_key_env else None
-
-
-def home(env: Mapping[str, str]) -> Path:
-    """Return `KOVA_HOME`, by default `~/.kova`."""
-    value = env.get("KOVA_HOME")
-    return Path(value) if value else Path(env.get("HOME") or os.path.expanduser("~")) / ".kova"

@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 _SOCKET_LIMIT = 100
 
 
+def user_home(env: Mapping[str, str]) -> str:
+    """Return the user's own folder."""
+    return env.get("HOME") or os.path.expanduser("~")
+
+
 def home(env: Mapping[str, str]) -> str:
     """Return `KOVA_HOME`, by default `~/.kova`: settings and the user's permissions."""
     given = env.get("KOVA_HOME")
-    return given or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".kova")
+    return given or os.path.join(user_home(env), ".kova")
 
 
 def data_dir(env: Mapping[str, str]) -> str:
@@ -30,7 +35,7 @@ def data_dir(env: Mapping[str, str]) -> str:
         return given
     base = env.get("XDG_DATA_HOME")
     if sys.platform == "linux":
-        return os.path.join(base or os.path.join(_user_home(env), ".local", "share"), "kova-ls")
+        return os.path.join(base or os.path.join(user_home(env), ".local", "share"), "kova-ls")
     import platformdirs
 
     return platformdirs.user_data_dir("kova-ls", appauthor=False)
@@ -130,7 +135,3 @@ def _short_hash(text: str) -> str:
     # Tells names apart, guards nothing; hashlib would cost the relay 4 ms.
     data = text.encode("utf-8", "surrogateescape")
     return f"{crc32(data):08x}{crc32(data[::-1]) & 0xFFFF:04x}"
-
-
-def _user_home(env: Mapping[str, str]) -> str:
-    return env.get("HOME") or os.path.expanduser("~")

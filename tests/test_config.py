@@ -113,11 +113,6 @@ def test_a_local_ollama_is_asked_for_its_models(body, found):
         thread.join()
 
 
-def test_the_home_is_the_users(tmp_path):
-    assert config.home({"KOVA_HOME": str(tmp_path)}) == tmp_path
-    assert config.home({"HOME": "/nonexistent"}).as_posix() == "/nonexistent/.kova"
-
-
 def test_a_script_stands_beside_the_file_that_names_it(tmp_path):
     (tmp_path / "config.toml").write_text(
         '[models.a]\napi = "scripted"\nscript = "s.json"\n'

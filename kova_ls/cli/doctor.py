@@ -88,7 +88,7 @@ def examine(console: Console, find: Find, probe: Probe) -> Iterator[Finding]:
     """Look at everything, one finding after the other."""
     env = console.env
     yield _python()
-    home = config.home(env)
+    home = Path(paths.home(env))
     yield _folder("home", home, "KOVA_HOME")
     yield _folder("data", Path(paths.data_dir(env)), "KOVA_DATA_DIR")
     runtime = Path(paths.runtime_dir(env))

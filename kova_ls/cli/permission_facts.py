@@ -6,7 +6,6 @@ Invariant: reads the files that an engine would read, and writes none.
 import argparse
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, BinaryIO, TextIO, cast
 
 from kova_ls import paths
 from kova_ls.cli.terminal import shown
-from kova_ls.engine import grants, judge
+from kova_ls.engine import grants, judge, places
 from kova_ls.permission.facts import Facts, Root, Rule
 from kova_ls.permission.roots import expand_root, root_problem
 from kova_ls.vocabulary import ApprovalLevel, Mode, RootSource
@@ -69,23 +68,16 @@ def facts_of(options: argparse.Namespace, world: World) -> tuple[Facts, Sequence
 def machine(world: World) -> Facts:
     """Return the facts that do not depend on a workspace."""
     env = world.env
-    home = env.get("HOME") or os.path.expanduser("~")
     return Facts(
         mode=Mode.AGENT,
         level=ApprovalLevel.WORKSPACE_WRITE,
         workspace=None,
-        home=os.path.realpath(home),
+        home=os.path.realpath(paths.user_home(env)),
         kova_home=os.path.realpath(paths.home(env)),
         data_dir=os.path.realpath(paths.data_dir(env)),
         runtime_dir=os.path.realpath(paths.runtime_dir(env)),
-        path_dirs=tuple(
-            dict.fromkeys(
-                os.path.realpath(folder)
-                for folder in env.get("PATH", "").split(os.pathsep)
-                if folder.startswith("/") and os.path.realpath(folder) != "/"
-            )
-        ),
-        case_folds=sys.platform in ("darwin", "win32"),
+        path_dirs=places.path_dirs(env.get("PATH", "")),
+        case_folds=places.CASE_FOLDS,
     )
 
 

@@ -99,7 +99,7 @@ def settled(
 def grants_of(console: Console) -> Grants:
     """Return the permission files of the person at the console."""
     env = console.env
-    home = os.path.realpath(env.get("HOME") or os.path.expanduser("~"))
+    home = os.path.realpath(paths.user_home(env))
     return Grants(Path(paths.home(env)), Path(paths.data_dir(env)), home=Path(home), env=env)
 
 

@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kova_ls import paths
+
 
 def may_be_trusted(folder: str, env: Mapping[str, str]) -> bool:
     """False for folders that hold everything: nobody trusts all of that at once."""
-    home = os.path.realpath(env.get("HOME") or os.path.expanduser("~"))
+    home = os.path.realpath(paths.user_home(env))
     return folder not in (home, os.path.dirname(folder))
 
 

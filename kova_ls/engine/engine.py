@@ -14,6 +14,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kova_ls import paths
 from kova_ls.config import Settings
 from kova_ls.engine import index
 from kova_ls.engine.editor import Editor
@@ -62,7 +63,7 @@ class Engine:
         self.kova_home = kova_home
         self.data_dir = data_dir
         self.models = Models(kova_home, env)
-        home = os.path.realpath(env.get("HOME") or os.path.expanduser("~"))
+        home = os.path.realpath(paths.user_home(env))
         self.places = Places(
             home=home,
             kova_home=os.path.realpath(kova_home),

@@ -1,7 +1,6 @@
 """The facts that a call is judged by, and the verdict: the seam to the pure permission room."""
 
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kova_ls.engine.grant_set import Proposal, visible
 from kova_ls.engine.local_modules import with_local_modules
-from kova_ls.engine.places import path_dirs, workspace_path
+from kova_ls.engine.places import CASE_FOLDS, path_dirs, workspace_path
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.workspace import file_uri, resolve
 from kova_ls.journal.records import RootEntry
@@ -69,7 +68,7 @@ def facts(session: "Session", effects: Sequence[Effect] = ()) -> Facts:
         data_dir=engine.places.data_dir,
         runtime_dir=engine.places.runtime_dir,
         path_dirs=path_dirs(env.get("PATH", "")),
-        case_folds=sys.platform in ("darwin", "win32"),
+        case_folds=CASE_FOLDS,
         git_dirs_ok=not any(isinstance(effect, RunCommand) for effect in effects)
         or git_dir_is_own(workspace),
     )

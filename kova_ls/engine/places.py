@@ -1,6 +1,7 @@
 """Where things are on this machine, as resolved paths."""
 
 import os
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -10,6 +11,9 @@ from kova_ls.errors import RequestFailed
 
 if TYPE_CHECKING:
     from kova_ls.engine.session import Session
+
+CASE_FOLDS = sys.platform in ("darwin", "win32")
+"""File systems here take names that differ in case for the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,5 +52,6 @@ def path_of(uri: str | None) -> str | None:
 
 @lru_cache(maxsize=16)
 def path_dirs(path: str) -> tuple[str, ...]:
-    """Return the folders of a PATH."""
-    return tuple({os.path.realpath(part) for part in path.split(os.pathsep) if part})
+    """Return the folders of a PATH; a relative one lies nowhere, and `/` would hold everything."""
+    found = {os.path.realpath(part) for part in path.split(os.pathsep) if os.path.isabs(part)}
+    return tuple(found - {"/"})

@@ -40,4 +40,4 @@ def test_the_workspace_is_that_of_the_state(tmp_path):
 def test_the_folders_of_a_path_are_resolved_and_told_once(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path)
     real = os.path.realpath(tmp_path)
-    assert path_dirs(f"{tmp_path}:{tmp_path / 'link'}:") == (real,)
+    assert path_dirs(f"{tmp_path}:{tmp_path / 'link'}::bin:/") == (real,)
