@@ -1,6 +1,8 @@
 """Where things live."""
 
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -40,10 +42,17 @@ def test_other_settings_are_another_engine():
     assert paths.socket_path(env, "one") == paths.socket_path(dict(env), "one")
 
 
-def test_engines_of_other_builds_on_the_same_folders_are_found(tmp_path):
-    env = {"HOME": "/nonexistent", "KOVA_RUNTIME_DIR": str(tmp_path / "run")}
+@pytest.fixture
+def run():
+    """A folder whose name leaves room for a socket's, however deep the tests' own lie."""
+    with tempfile.TemporaryDirectory(prefix="kp", dir="/tmp") as folder:
+        yield Path(folder, "run")
+
+
+def test_engines_of_other_builds_on_the_same_folders_are_found(run):
+    env = {"HOME": "/nonexistent", "KOVA_RUNTIME_DIR": str(run)}
     assert paths.other_builds(env) == []
-    (tmp_path / "run").mkdir()
+    run.mkdir()
     elsewhere = {**env, "KOVA_DATA_DIR": "/other"}
     for build, of in (("one", env), ("two", elsewhere), (paths.build_id(), env)):
         open(paths.socket_path(of, build), "w").close()
