@@ -114,7 +114,7 @@ class Engine:
 
     def touched(self, session: Session) -> None:
         """Note what a session is doing, for lists and for the next start."""
-        summary = index.summary_of(session.state, session.created_at, session.updated_at)
+        summary = session.summary
         if not session.is_deleted:
             index.write(session.folder, summary)
             if self._index is not None:
@@ -289,7 +289,7 @@ class Engine:
                 if known is not None and known.is_deleted:
                     continue
                 if known is not None:
-                    summary = index.summary_of(known.state, known.created_at, known.updated_at)
+                    summary = known.summary
                 else:
                     summary = index.read(folder)
                 if summary is not None:

@@ -36,9 +36,13 @@ class Summary:
     updated_at: float
     parent_id: str | None = None
     has_queue: bool = False
+    journal_bytes: int = -1
+    """Size of the journal that this was made from; -1 where an older version did not say."""
 
 
-def summary_of(state: machine.State, created_at: float, updated_at: float) -> Summary:
+def summary_of(
+    state: machine.State, created_at: float, updated_at: float, journal_bytes: int
+) -> Summary:
     """Return the list entry of a session's state."""
     return Summary(
         session_id=state.session_id,
@@ -54,6 +58,7 @@ def summary_of(state: machine.State, created_at: float, updated_at: float) -> Su
         updated_at=updated_at,
         parent_id=state.parent_id,
         has_queue=bool(state.queue),
+        journal_bytes=journal_bytes,
     )
 
 
@@ -73,24 +78,34 @@ def read(folder: Path) -> Summary | None:
         raw["mode"] = Mode(raw["mode"])
         raw["level"] = ApprovalLevel(raw["level"])
         raw["state"] = SessionState(raw["state"])
-        return Summary(**raw)
+        found = Summary(**raw)
     except (OSError, ValueError, TypeError, KeyError):
         return _from_journal(folder)
+    return _from_journal(folder) or found if _is_outdated(folder, found) else found
+
+
+def _is_outdated(folder: Path, summary: Summary) -> bool:
+    """Say whether a session at rest went on after this was written: its turn must be found."""
+    if summary.state is not SessionState.IDLE or summary.has_queue or summary.journal_bytes < 0:
+        return False
+    try:
+        return os.stat(folder / "journal.jsonl").st_size != summary.journal_bytes
+    except OSError:
+        return False
 
 
 def _from_journal(folder: Path) -> Summary | None:
-    try:
-        stored = Journal.peek(folder / "journal.jsonl")
-    except (OSError, KovaError):
-        return None
+    path = folder / "journal.jsonl"
     state: machine.State | None = None
     try:
+        size = os.stat(path).st_size
+        stored = Journal.peek(path)
         for entry in stored:
             state = machine.fold(state, entry.record)
-    except KovaError:
+    except (OSError, KovaError):
         return None
     if state is None:
         return None
-    summary = summary_of(state, stored[0].at, stored[-1].at)
+    summary = summary_of(state, stored[0].at, stored[-1].at, size)
     write(folder, summary)
     return summary

@@ -21,6 +21,7 @@ from kova_ls.engine import backlog, machine
 from kova_ls.engine.approvals import Waiter
 from kova_ls.engine.editor import Editor
 from kova_ls.engine.grant_set import GrantSet
+from kova_ls.engine.index import Summary, summary_of
 from kova_ls.engine.item_index import ItemIndex, last_todos, telling
 from kova_ls.engine.places import workspace_path
 from kova_ls.engine.title import title_of
@@ -94,6 +95,12 @@ class Session:
     def id(self) -> str:
         """The session's id."""
         return self.state.session_id
+
+    @property
+    def summary(self) -> Summary:
+        """What a list shows of it."""
+        size = self.journal.size_bytes(1, self.journal.seq)
+        return summary_of(self.state, self.created_at, self.updated_at, size)
 
     @property
     def is_unused(self) -> bool:
@@ -305,6 +312,7 @@ class Session:
         if (new.mode, new.level, new.model) == old:
             return
         self.record(new)
+        self.engine.touched(self)
         self.rejudge("mode" if new.mode is not old[0] else "level")
 
     def rejudge(self, by: str) -> None:

@@ -138,14 +138,12 @@ class Files:
             seen, is_shown = await self._seen(document, 1 << 40)
             if like is not None and digest(seen.text) != like.digest:
                 raise Moved(moved(self.display(path)))
+            # Shielded: what was asked of the editor, or begun on the disk, happens in any case, so
+            # it is told in any case.
             if is_shown:
-                made = await self._through_editor(document, seen, text)
-                if made is not None:
-                    await self._written(path, seen.text, made)
-                    return self._change(
-                        path, seen.text, made, is_new=False, version=document.version
-                    )
-        # Shielded: what was begun is written in any case, so it is told in any case.
+                change = await asyncio.shield(self._to_editor(path, document, seen, text))
+                if change is not None:
+                    return change
         return await asyncio.shield(self._to_disk(path, text, like, document is not None))
 
     def display(self, path: str) -> str:
@@ -192,6 +190,15 @@ class Files:
             version=document.version,
         )
         return unsaved, True
+
+    async def _to_editor(
+        self, path: str, document: Document, seen: TextFile, text: str
+    ) -> FileChange | None:
+        made = await self._through_editor(document, seen, text)
+        if made is None:
+            return None
+        await self._written(path, seen.text, made)
+        return self._change(path, seen.text, made, is_new=False, version=document.version)
 
     async def _to_disk(
         self, path: str, text: str, like: TextFile | None, is_open: bool

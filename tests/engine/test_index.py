@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import orjson
 import pytest
 
 from kova_ls.engine import index
@@ -22,7 +23,7 @@ async def made(tmp_path, *model):
 async def test_an_entry_is_kept_and_read(tmp_path):
     stage, session = await made(tmp_path)
     summary = index.read(session.folder)
-    assert summary == index.summary_of(session.state, session.created_at, session.updated_at)
+    assert summary == session.summary
     assert (summary.title, summary.level, summary.state) == ("Mine", "auto", "idle")
     await stage.close()
 
@@ -47,6 +48,38 @@ async def test_losing_the_entry_loses_nothing(tmp_path, content):
         entry.write_bytes(content)
     assert stamped(index.read(session.folder)) == whole
     assert stamped(index.read(session.folder)) == whole
+
+
+async def test_a_turn_whose_begin_the_entry_missed_is_found(tmp_path, monkeypatch):
+    stage = Stage(tmp_path, [call("bash", command="make"), say("Done.")])
+    session = stage.create()
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr(index, "write", lambda folder, summary: None)
+        stage.prompt(session, "Go.")
+        approval = await stage.waiting(session)
+        await stage.kill_engine()
+    stage.start_engine()
+    (again,) = stage.engine.recover()
+    assert await stage.waiting(again) == approval
+    await stage.close()
+
+
+async def test_an_entry_of_an_older_version_stands(tmp_path):
+    stage, session = await made(tmp_path)
+    await stage.close()
+    entry = session.folder / "meta.json"
+    raw = orjson.loads(entry.read_bytes())
+    del raw["journal_bytes"]
+    entry.write_bytes(orjson.dumps({**raw, "title": "As kept"}))
+    assert index.read(session.folder).title == "As kept"
+
+
+async def test_settings_changed_at_rest_are_listed(tmp_path):
+    stage, session = await made(tmp_path)
+    assert [summary.mode for summary in stage.engine.summaries()] == ["agent"]
+    session.configure("tester", mode="plan")
+    assert [summary.mode for summary in stage.engine.summaries()] == ["plan"]
+    await stage.close()
 
 
 @pytest.mark.parametrize("content", [None, b"", b"rubbish\nrubbish\n", b'{"seq":1}\n'])

@@ -131,6 +131,30 @@ async def test_an_interrupt_before_the_turn_began_ends_it(tmp_path):
     await stage.close()
 
 
+async def test_an_edit_that_the_editor_makes_after_an_interrupt_is_to_be_reviewed(tmp_path):
+    stage = Stage(tmp_path, [call("edit", path="a.txt", old_string="one", new_string="two"), END])
+    path = stage.put("a.txt", "one\n")
+    opened = stage.editor.opened
+    opened.open(path, "one\n", is_dirty=False)
+    asked, goes_on, make = asyncio.Event(), asyncio.Event(), opened.replace
+
+    async def slow(document, text):
+        asked.set()
+        await goes_on.wait()
+        return await make(document, text)
+
+    opened.replace = slow
+    session = stage.create()
+    stage.prompt(session, "Go.")
+    await asked.wait()
+    assert await session.interrupt(None) == ("Edit a.txt",)
+    goes_on.set()
+    await stage.until(lambda: stage.records()[-1].type == "changes.updated")
+    assert session.state.status == "idle"
+    assert path.read_text() == "one\n"
+    await stage.close()
+
+
 async def test_two_interrupts_end_one_turn_once(tmp_path):
     stage = Stage(tmp_path, [call("bash", command="make"), END])
     session = stage.create()
