@@ -1,6 +1,7 @@
 """The rules of ARCHITECTURE.md that no single room can keep alone."""
 
 import ast
+import logging
 import re
 import subprocess
 import sys
@@ -55,8 +56,12 @@ def test_imports_go_down_the_ladder(
 ) -> None:
     # It appends to sys.path; the fixture takes that back.
     monkeypatch.setattr(sys, "path", [*sys.path])
+    # Its own settings of the log would silence every logger there is, for all later tests.
+    monkeypatch.setattr("logging.config.dictConfig", lambda _: None)
+    logger = logging.getLogger("kova_ls.test")
     status = lint_imports(str(ROOT / "pyproject.toml"), cache_dir=None, no_cache=True)
     assert status == 0, capsys.readouterr().out
+    assert not logger.disabled
 
 
 def imported_siblings(path: Path, room: str) -> Iterator[str]:

@@ -28,7 +28,13 @@ from kova_ls.engine.running import CommandWatch
 from kova_ls.engine.session import Session
 from kova_ls.engine.title import one_line
 from kova_ls.engine.workspace import is_below
-from kova_ls.errors import IllegalTransition, KovaError, RequestFailed, SettingsError
+from kova_ls.errors import (
+    IllegalTransition,
+    JournalCorrupt,
+    KovaError,
+    RequestFailed,
+    SettingsError,
+)
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Journal, Stored
 from kova_ls.tools import discover
@@ -235,7 +241,22 @@ class Engine:
         if not stored:
             journal.close()
             raise RequestFailed("sessionNotFound", f"Session {session_id!r} is empty.")
-        session = Session(self, journal, stored, stored[0].at)
+        try:
+            session = Session(self, journal, stored, stored[0].at)
+            if session.id != session_id:
+                raise JournalCorrupt(
+                    f"The folder {path.parent} holds the session {session.id}. Give it that name, "
+                    "or remove it if it is a copy."
+                )
+        except IllegalTransition as error:
+            journal.close()
+            raise JournalCorrupt(
+                f"{path} tells what cannot have happened: {error.message}. "
+                "Move the file away to go on without this session."
+            ) from error
+        except BaseException:
+            journal.close()
+            raise
         self._sessions[session_id] = session
         session.resume()
         return session

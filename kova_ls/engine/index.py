@@ -78,6 +78,8 @@ def read(folder: Path) -> Summary | None:
         raw["mode"] = Mode(raw["mode"])
         raw["level"] = ApprovalLevel(raw["level"])
         raw["state"] = SessionState(raw["state"])
+        if not isinstance(raw["updated_at"], int | float) or raw["session_id"] != folder.name:
+            raise ValueError
         found = Summary(**raw)
     except (OSError, ValueError, TypeError, KeyError):
         return _from_journal(folder)
@@ -104,7 +106,7 @@ def _from_journal(folder: Path) -> Summary | None:
             state = machine.fold(state, entry.record)
     except (OSError, KovaError):
         return None
-    if state is None:
+    if state is None or state.session_id != folder.name:
         return None
     summary = summary_of(state, stored[0].at, stored[-1].at, size)
     write(folder, summary)

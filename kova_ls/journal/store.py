@@ -57,9 +57,9 @@ class Stored:
             self.tag = str(raw["type"])
             found = raw.get("item")
             item = cast(dict[str, Any], found) if isinstance(found, dict) else {}
-            self.item_id = item.get("item_id")
-            self.item_kind = item.get("kind")
-            self.item_tool = item.get("tool")
+            self.item_id = _text(item, "item_id")
+            self.item_kind = _text(item, "kind")
+            self.item_tool = _text(item, "tool")
 
     @property
     def record(self) -> Record:
@@ -254,11 +254,19 @@ def _parse(line: bytes, expected_seq: int, *, keeps_line: bool = False) -> Store
         seq, at = raw.pop("seq"), raw.pop("at")
     except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
         return None
-    if seq != expected_seq:
+    kind = raw.get("type")
+    if type(seq) is not int or seq != expected_seq or not isinstance(at, int | float):
         return None
-    if raw.get("type") not in _KINDS:
+    if not isinstance(kind, str):
+        return None
+    if kind not in _KINDS:
         raise _newer(seq, raw, "the type is unknown")
     return Stored(seq, at, None, raw, line if keeps_line else b"")
+
+
+def _text(item: dict[str, Any], name: str) -> str | None:
+    found = item.get(name)
+    return found if isinstance(found, str) else None
 
 
 def _validated(seq: int, raw: dict[str, Any]) -> Record:
