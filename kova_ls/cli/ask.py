@@ -194,6 +194,8 @@ class Person:
                 if not line.strip():
                     return {"questionId": card.question_id, "declined": True}
                 answer = answer_of(question, line)
+                if answer is None:
+                    feed.line(feed.style.yellow(feed.style.say("  That is none of the choices.")))
             answers.append(answer)
         return {"questionId": card.question_id, "answers": [_wire(answer) for answer in answers]}
 

@@ -24,7 +24,7 @@ from kova_ls.cli.console import (
     is_terminal,
     keys_of,
 )
-from kova_ls.cli.terminal import shown
+from kova_ls.cli.terminal import shown, wrap_words
 from kova_ls.cli.turn import Left, Turn, open_cards
 from kova_ls.cli.whole import output_reader
 from kova_ls.l10n import Language
@@ -283,9 +283,12 @@ def _session(client: Client, options: argparse.Namespace, folder: str) -> Messag
 
 def _greet(snapshot: Message, console: Console) -> None:
     style = console.style(console.talk)
+    is_seen = is_terminal(console.talk)
     for notice in snapshot.get("notices") or ():
-        console.say(style.yellow(f"! {shown(str(notice))}"))
-    if is_terminal(console.talk):
+        text = f"! {shown(str(notice))}"
+        for line in wrap_words(text, style.width_columns, "  ") if is_seen else [text]:
+            console.say(style.yellow(line))
+    if is_seen:
         head = (
             f"{snapshot['model']} · {snapshot['mode']}, {snapshot['level']} · "
             f"{snapshot['sessionId']}"

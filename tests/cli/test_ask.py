@@ -84,7 +84,9 @@ def test_a_lost_keyboard_is_no_answer(person, question_json):
 def test_questions_are_answered_by_number_or_in_words(person, question_json):
     card = QuestionRequest.model_validate(question_json())
     answered = [{"id": "0", "selected": ["Spaces"]}]
-    assert person("7\n", "2\n")[1](card) == {"questionId": "q1", "answers": answered}
+    seen, answer = person("7\n", "2\n")
+    assert answer(card) == {"questionId": "q1", "answers": answered}
+    assert seen.out.count("That is none of the choices.") == 1
     assert person("neither\n")[1](card)["answers"] == [
         {"id": "0", "selected": [], "other": "neither"}
     ]

@@ -84,6 +84,12 @@ def test_a_missing_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "cannot be read" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("size", ["x", "0", "-1", "½"])
+def test_a_size_is_a_whole_number(size: str):
+    with pytest.raises(UsageFault, match="--chunk-bytes: must be a whole number, at least 1"):
+        main(["decode", "--format", "gemini", f"--chunk-bytes={size}", "-"])
+
+
 @pytest.mark.parametrize(
     "argv", [["--format", "x", "-"], ["--format", "gemini", "--chunk-bytes", "0", "-"], []]
 )

@@ -383,3 +383,13 @@ def test_a_killed_engine_is_started_again_and_the_card_is_offered_again(program,
     finally:
         terminal.close()
     assert (folder / "out.txt").read_text() == "x\n"
+
+
+def test_a_notice_is_broken_between_words(engine, screen, folder, snapshot_json):
+    words = "Nobody confirmed what is new in that file.".split() * 5
+    made = engine(session_attach=lambda _: {"snapshot": snapshot_json(notices=[" ".join(words)])})
+    seen = screen(terminal=True, cwd=folder, env={"TERM": "dumb"})
+    assert play(made, seen, "--session", "s1", "--trust", "hi") == 0
+    lines = [line for line in seen.out.splitlines() if set(line.split()) <= {"!", *words}]
+    assert len(lines) > 1
+    assert " ".join(lines).split() == ["!", *words]

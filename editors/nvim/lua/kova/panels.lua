@@ -163,6 +163,7 @@ local function show_text(id, title, lines, filetype, focus, wide)
   vim.wo[win].relativenumber = false
   vim.wo[win].winbar = " " .. text.line(title, 80):gsub("%%", "%%%%") .. "%=q closes "
   vim.wo[win].wrap = true
+  vim.wo[win].linebreak = true
   return win
 end
 
