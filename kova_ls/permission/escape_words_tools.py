@@ -76,7 +76,7 @@ _GIT_CONFIG_READS = frozenset(
 
 
 _GIT_ADDRESSES = frozenset(
-    "fetch pull push clone ls-remote remote submodule archive fetch-pack send-pack".split()
+    "fetch pull push clone ls-remote remote submodule archive fetch-pack send-pack subtree request-pull".split()
 )
 _GIT_HELPER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::")
 
@@ -252,6 +252,23 @@ def _check_kubectl(values: Sequence[str]) -> str | None:
     return None
 
 
+_PYTHON_VERSION = re.compile(r"(?:c?python|pypy|graalpy)?@?[0-9][0-9.]*t?")
+
+
+def _check_uv(values: Sequence[str]) -> str | None:
+    for at, value in enumerate(values):
+        given: str | None = None
+        if value in ("-p", "--python"):
+            given = values[at + 1] if at + 1 < len(values) else ""
+        elif value.startswith("--python="):
+            given = value.partition("=")[2]
+        elif value.startswith("-p"):
+            given = value[2:].removeprefix("=")
+        if given is not None and not _PYTHON_VERSION.fullmatch(given):
+            return f"`{value.split('=')[0]}` with another word than a version runs that program."
+    return None
+
+
 def _check_docker(values: Sequence[str]) -> str | None:
     if "context" in values[:2]:
         rest = values[values.index("context") + 1 :]
@@ -381,6 +398,8 @@ TOOL_CHECKS: dict[str, Callable[[Sequence[str]], str | None]] = {
     **dict.fromkeys(("docker", "podman", "nerdctl"), _check_docker),
     **dict.fromkeys(("aws", "gcloud", "az"), _check_cloud),
     "openssl": _check_openssl,
+    "uv": _check_uv,
+    "pipx": _check_uv,
     "rails": _check_rails,
     "json.tool": _check_json_tool,
     "venv": _check_venv,

@@ -125,6 +125,14 @@ ESCAPES: tuple[Escape, ...] = (
         ("git bundle verify x",),
     ),
     Escape(
+        "git:index-pack git:mailsplit git:bugreport git:diagnose git:checkout-index git:read-tree",
+        "-o@ --output-directory@ --prefix@ --index-output@",
+        "writes files elsewhere",
+        ("git bugreport -o /x", "git checkout-index --prefix=/x/ -a"),
+        ("git bugreport", "git read-tree HEAD"),
+        valued="fds",
+    ),
+    Escape(
         "git:format-patch",
         "-o@ --output-directory@",
         "writes files elsewhere",

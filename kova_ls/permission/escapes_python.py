@@ -56,7 +56,7 @@ PYTHON_ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "pip#",
-        "-d@ --dest@ --destination-directory@ -w@ --wheel-dir@ --build-option --config-settings -C",
+        "--python -d@ --dest@ --destination-directory@ -w@ --wheel-dir@ --build-option --config-settings -C",
         "writes elsewhere, or hands options to what builds a package",
         (
             "pip download -d /x a",
@@ -120,5 +120,22 @@ PYTHON_ESCAPES: tuple[Escape, ...] = (
         ("pylint -f json:/x y", "pylint -f x.Reporter y", "pylint -fjson:~/x y"),
         ("pylint -f colorized src", "pylint --output-format=json src"),
         valued="jdes",
+    ),
+    Escape(
+        "tox nox",
+        "-c --conf -f --noxfile --workdir --root -x --override --installpkg --force-python"
+        " --extra-pythons --devenv exec run-command --discover --result-json@ --report@ --envdir@",
+        "uses other instructions than the project's",
+        ("tox -c x", "nox -f x", "tox exec -- x", "tox --discover ./x", "tox --result-json /x"),
+        ("tox -e py311", "nox -s tests"),
+        valued="sekt",
+    ),
+    Escape(
+        "coverage",
+        "run --rcfile -d@ --directory@ -o@ --data-file@",
+        "runs a program, or writes elsewhere",
+        ("coverage run x.py", "coverage html -d /x"),
+        ("coverage report -m", "coverage html", "coverage xml -o out.xml"),
+        valued="m",
     ),
 )

@@ -208,7 +208,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "cargo",
-        "--config -Z --manifest-path@ -C@ --artifact-dir@ --out-dir@ --lockfile-path rustc rustdoc",
+        "--config -Z --manifest-path@ -C@ --artifact-dir@ --out-dir@ --target-dir@ --target-runner --lockfile-path rustc rustdoc",
         "uses other configuration, which may run programs",
         (
             "cargo build --config x",
@@ -253,9 +253,9 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
         single_dash=True,
     ),
     Escape(
-        "npm:config npm:set npm:c pnpm:config yarn:config npm:pkg npm:edit npm:hook npm:adduser"
+        "npm:config npm:set npm:c npm:con npm:conf npm:confi pnpm:c pnpm:config yarn:policies yarn:config npm:pkg npm:edit npm:hook npm:adduser"
         " npm:profile npm:token",
-        "set edit delete fix add rm create password",
+        "set edit delete fix add rm create password set-version",
         "changes what runs later",
         ("npm config set script-shell ./x", "npm pkg set scripts.test=x"),
         ("npm config get registry", "npm config list"),
@@ -269,7 +269,7 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "pip# pipx uv",
-        "--python --log --log-file --report@ --target@ --prefix@ --root@ --src@ -t@"
+        "--log --log-file --report@ --target@ --prefix@ --root@ --src@ -t@"
         " --global-option --install-option --config-file --directory@ --project@ --cache-dir@"
         " --editor edit debug set unset runpip --keyring-provider",
         "runs a program or writes elsewhere",
@@ -278,17 +278,42 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
             "pip install --log x y",
             "pip3 install -t /x y",
             "uv pip install --target /x y",
+            "uv sync -p ./x",
+            "uv venv --python=./x",
+            "uv pip install -p../x y",
             "pip config set a b",
         ),
-        ("pip install -r requirements.txt", "pip install -e .", "pip list", "uv sync"),
+        (
+            "pip install -r requirements.txt",
+            "pip install -e .",
+            "pip list",
+            "uv sync",
+            "uv venv --python 3.12 .venv",
+            "uv sync -p pypy3.10",
+        ),
         valued="rceip",
     ),
     Escape(
+        "uv poetry pdm",
+        "-o@ --output@ --output-file@",
+        "writes elsewhere",
+        ("uv export -o /x", "poetry export --output=../x"),
+        ("uv pip compile a.in -o requirements.txt",),
+        abbreviates=False,
+    ),
+    Escape(
+        "poetry:env pdm:use pdm:venv",
+        "use activate ./* ../* /*",
+        "runs the Python that it is given",
+        ("poetry env use ./x", "pdm use ./x"),
+        ("poetry env info", "pdm use 3.12"),
+    ),
+    Escape(
         "poetry pdm hatch rye pipenv conda mamba",
-        "--directory@ --project@ -C@ -P@ config script shell --python --config"
+        "--directory@ --project@ -C@ -P@ self config script shell --python --config"
         " --script --prefix@ -p@",
         "changes what runs later, or acts elsewhere",
-        ("poetry config a b", "poetry -C /x install"),
+        ("poetry config a b", "poetry self add x", "poetry -C /x install"),
         ("poetry add x", "poetry install", "pdm install"),
     ),
     Escape(
@@ -319,23 +344,6 @@ TOOL_ESCAPES: tuple[Escape, ...] = (
         ),
         valued="kmnrW",
         abbreviates=False,
-    ),
-    Escape(
-        "tox nox",
-        "-c --conf -f --noxfile --workdir --root -x --override --installpkg --force-python"
-        " --extra-pythons --devenv exec run-command --discover --result-json@ --report@ --envdir@",
-        "uses other instructions than the project's",
-        ("tox -c x", "nox -f x", "tox exec -- x", "tox --discover ./x", "tox --result-json /x"),
-        ("tox -e py311", "nox -s tests"),
-        valued="sekt",
-    ),
-    Escape(
-        "coverage",
-        "run --rcfile -d@ --directory@ -o@ --data-file@",
-        "runs a program, or writes elsewhere",
-        ("coverage run x.py", "coverage html -d /x"),
-        ("coverage report -m", "coverage html", "coverage xml -o out.xml"),
-        valued="m",
     ),
     Escape(
         "pre-commit alembic mkdocs sphinx-build",

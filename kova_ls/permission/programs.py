@@ -62,7 +62,11 @@ NEVER: tuple[Never, ...] = (
     ),
     Never(
         "npx bunx uvx pnpx pipx:run pnpm:dlx yarn:dlx npm:exec npm:x npm:create npm:init npm:innit"
-        " npm:explore pnpm:create yarn:create pnpm:exec yarn:exec uv:run uv:tool:run poetry:run"
+        " npm:explore npm:exe npm:explo npm:explor npm:ini npm:inni npm:cr npm:cre npm:crea npm:creat"
+        " pnpm:node pnpm:tsx pnpm:ts-node pnpm:vite-node pnpm:babel-node pnpm:esno pnpm:bun pnpm:deno"
+        " pnpm:sh pnpm:bash yarn:tsx yarn:ts-node yarn:vite-node yarn:babel-node yarn:esno yarn:bun"
+        " yarn:sh yarn:bash yarn:run:tsx yarn:run:ts-node yarn:run:vite-node yarn:run:babel-node"
+        " hatch:env:run pnpm:create yarn:create pnpm:exec yarn:exec uv:run uv:tool:run poetry:run"
         " pdm:run hatch:run rye:run pipenv:run pipenv:shell pixi:run bundle:exec composer:exec"
         " conda:run mamba:run micromamba:run corepack nix:run nix:shell nix:develop nix-shell"
         " mise:exec mise:x mise:trust asdf:exec rbenv:exec pyenv:exec direnv volta:run fnm:exec opam:exec"
@@ -70,7 +74,19 @@ NEVER: tuple[Never, ...] = (
         " yarn:plugin yarn:set bundle:e bundle:ex bundle:exe gem:exec gem:exe gem:ex composer:e"
         " composer:ex composer:exe cargo:watch cargo:eval cargo:script meson:devenv railway:run",
         "finds or fetches another program and runs it",
-        ("npx tsc", "pnpm dlx x", "npm exec -- x", "uv run x.py", "uv --quiet run x", "npm x y"),
+        (
+            "npx tsc",
+            "pnpm dlx x",
+            "npm exec -- x",
+            "uv run x.py",
+            "uv --quiet run x",
+            "npm x y",
+            "npm exe x",
+            "pnpm tsx x.ts",
+            "pnpm -F a node x",
+            "yarn run ts-node x",
+            "hatch env run x",
+        ),
     ),
     Never(
         "docker:run docker:exec docker:compose:run docker:compose:exec docker:container:run"
@@ -133,7 +149,8 @@ NEVER: tuple[Never, ...] = (
         " truncate rsync scp sftp kill pkill killall xkill del rd erase move copy xcopy robocopy"
         " rename mmv trash fallocate mkfifo mknod mount umount losetup fdisk parted sgdisk wipefs"
         " cryptsetup swapon swapoff setfacl chattr setcap chcon reboot shutdown halt poweroff init"
-        " telinit taskkill taskkill.exe sponge git:filter-branch cpio pax uudecode rclone",
+        " chsh chfn passwd useradd usermod userdel visudo insmod rmmod modprobe"
+        " iptables nft update-alternatives telinit taskkill taskkill.exe sponge git:filter-branch cpio pax uudecode rclone",
         "destroys, moves or re-owns what it is pointed at",
         ("rm -rf build", "cp a b", "find . -delete", "mv a b", "chmod 777 x", "mkfs.ext4 /dev/x"),
     ),
