@@ -91,6 +91,8 @@ _SILENT_PLACES = frozenset(
         "endpoint/handlers/changes.py:_hunk",
         "endpoint/lsp_text.py:_is_harmless",
         "engine/changes.py:_marked",
+        # names of modules
+        "permission/python_modules.py:_PIP_IMPORTS",
         # said as a whole: each way it can end is an entry, or it is a name
         "cli/run.py:attach",
         "endpoint/documents.py:_apply",
