@@ -983,6 +983,7 @@ async def test_health_is_reported(tmp_path: Path, workspace: Path) -> None:
         await nvim.input("<Esc>")
         await nvim.command("checkhealth kova")
         await nvim.wait("connected, protocol 1, workspace")
+        await nvim.wait(":helptags ")
         await nvim.wait("conversation: model demo, mode agent, level workspace-write")
 
 

@@ -56,6 +56,13 @@ local function check_connection()
   end
 end
 
+local function check_help()
+  local doc = vim.api.nvim_get_runtime_file("doc/kova.txt", false)[1]
+  if doc and #vim.fn.getcompletion("kova-start", "help") == 0 then
+    health.warn("`:help kova` finds nothing yet", { (":helptags %s"):format(vim.fs.dirname(doc)) })
+  end
+end
+
 function M.check()
   health.start("kova")
   if vim.fn.has("nvim-0.10") == 1 then
@@ -75,6 +82,7 @@ function M.check()
   else
     health.info("ripgrep was not found; @ completion walks the folder by itself, ignored files included")
   end
+  check_help()
   check_server(settings.cmd)
   require("kova.chat")
   check_connection()
