@@ -192,6 +192,24 @@ class TestReplace:
         assert text_hashes("one")[1] == text_hashes("one\n")[0]
 
 
+async def test_a_document_that_the_editor_shows_in_another_form_is_edited_by_the_smallest_edit(
+    file: Path,
+) -> None:
+    """VS Code shows the commoner line end of a file with both."""
+    file.write_bytes(b"one\r\ntwo\r\nthree")
+    editor = PaperEditor()
+    editor.open(file, OLD)
+    name = os.path.realpath(file)
+    effects = [ReadPath(name, name), WritePath(name, name)]
+    files = Files(effects, root=None, overlays=editor.documents)
+    seen = await files.read_text(name)
+    await files.write_text(name, seen.text.replace("two", "TWO"), like=seen)
+    [params] = editor.edits
+    [change] = params["edit"]["documentChanges"]
+    assert [entry["newText"] for entry in change["edits"]] == ["TWO"]
+    assert document(editor, file).text == NEW
+
+
 async def test_an_edit_that_comes_late_finds_the_same_text_on_the_disk(file: Path) -> None:
     editor = PaperEditor(habit="silent")
     paper = editor.open(file)

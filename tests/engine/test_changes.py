@@ -12,7 +12,9 @@ from kova_ls.engine import Session
 from kova_ls.engine.blobs import load
 from kova_ls.engine.changes import FileReview, ReviewHunk, decide, look, wrote
 from kova_ls.engine.overlays import SharedOverlays
+from kova_ls.engine.workspace import Files
 from kova_ls.journal import records as r
+from kova_ls.tools._base import TextFile
 from tests.support.stage import Stage, call, say
 
 OLD = "".join(f"line {n}\n" for n in range(1, 13))
@@ -239,6 +241,28 @@ class TestReverting:
         assert await decided(stage, session, "revert") == []
         assert stage.editor.opened.documents[name].text == f"{OLD}unsaved\n"
         assert path.read_text() == OLD
+
+    async def test_what_is_typed_while_a_hunk_goes_back_stays(
+        self, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = stage.put("a.txt", OLD)
+        session = stage.create()
+        await turn(stage, session, edit("line 2\n", "B\n"))
+        reads = 0
+
+        async def read_and_type(files: Files, path: str, **_: Any) -> TextFile:
+            nonlocal reads
+            reads += 1
+            if reads == 3:  # of the hunks to be named, of those to put back, before writing
+                text = Path(path).read_text()
+                Path(path).write_text(f"{text}typed\n")
+            return await read_text(files, path)
+
+        read_text = Files.read_text
+        monkeypatch.setattr(Files, "read_text", read_and_type)
+        assert await decided(stage, session, "revert") == []
+        assert reads > 3
+        assert path.read_text() == f"{OLD}typed\n"
 
     async def test_another_editors_line_ends_make_no_change(self, stage: Stage) -> None:
         path = stage.put("a.txt", OLD)
