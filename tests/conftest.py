@@ -1,8 +1,13 @@
 """How the tests are spread over processes."""
 
 import pytest
+from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+
+# How long an example takes says how busy the machine is. The rest of the profile stays, such as CI's.
+settings.register_profile("patient", settings(), deadline=None)
+settings.load_profile("patient")
 
 
 class EndToEndTogether(LoadScopeScheduling):
