@@ -6,7 +6,7 @@ Invariant: a folder is trusted only by the person's own word, given now or remem
 import argparse
 import os
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from kova_ls import __version__
@@ -27,6 +27,7 @@ from kova_ls.cli.console import (
 from kova_ls.cli.terminal import shown, wrap_words
 from kova_ls.cli.turn import Left, Turn, open_cards
 from kova_ls.cli.whole import output_reader
+from kova_ls.errors import KovaError
 from kova_ls.l10n import Language
 from kova_ls.values import InputPart
 from kova_ls.vocabulary import ApprovalLevel, Mode
@@ -66,19 +67,26 @@ def main(argv: Sequence[str], console: Console, connect: Connect = reach) -> int
             _greet(snapshot, console)
         # From here Ctrl-C stops the turn; until here it simply ends the program.
         counted = stack.enter_context(interrupts())
-        turn = begin(
-            client,
-            snapshot,
-            given.parts if text else (),
-            console,
-            answering=Person(console, keys, folder, output_reader(client))
-            if keys
-            else Nobody(console),
-            keys=keys,
-            counted=counted,
-            attach=attach,
-            prints_json=options.json,
-        )
+        try:
+            turn = begin(
+                client,
+                snapshot,
+                given.parts if text else (),
+                console,
+                answering=Person(console, keys, folder, output_reader(client))
+                if keys
+                else Nobody(console),
+                keys=keys,
+                counted=counted,
+                attach=attach,
+                prints_json=options.json,
+            )
+        except KovaError:
+            if not (options.goes_on or options.session):
+                # Made for this prompt alone, which was refused: nothing is in it.
+                with suppress(KovaError):
+                    client.request("kova/session/delete", {"sessionId": snapshot["sessionId"]})
+            raise
         try:
             return turn.follow()
         except Left:

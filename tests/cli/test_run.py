@@ -12,6 +12,7 @@ import pytest
 from kova_ls.cli import run, trust
 from kova_ls.cli.arguments import UsageFault
 from kova_ls.cli.ask import Nobody
+from kova_ls.cli.client import Refused
 from kova_ls.errors import DaemonUnavailable
 from tests.support.pseudo_terminal import PseudoTerminal
 
@@ -105,6 +106,15 @@ def test_stdin_may_follow_the_prompt(engine, screen, folder):
 def test_wrong_usage_says_what_to_do(engine, screen, folder, argv, message):
     with pytest.raises(UsageFault, match=message):
         play(engine(), screen(cwd=folder), *argv)
+
+
+@pytest.mark.parametrize(("more", "gone"), [([], ["s1"]), (["--session", "s1"], [])])
+def test_a_prompt_that_is_refused_leaves_no_empty_session(engine, screen, folder, more, gone):
+    refusal = {"error": {"code": -32034, "message": "No.", "data": {"code": "x"}}}
+    made = engine(turn_start=lambda _: refusal, session_delete=lambda _: {})
+    with pytest.raises(Refused):
+        play(made, screen(cwd=folder), "hi", *more)
+    assert [params["sessionId"] for params in heard(made, "kova/session/delete")] == gone
 
 
 def test_a_terminal_without_a_prompt_is_told_how(engine, screen, folder):
