@@ -81,7 +81,7 @@ def test_an_edit_is_shown_in_the_diff_editor_and_allowed_by_keyboard(chat: Workb
     chat.wait("text=main.py (what Kova would change)", view=None)
     assert main_py(chat).read_text() == TEXT
     chat.press("Alt+o")
-    chat.wait("text=Now x is 2.")
+    chat.wait(".item.replied >> text=Now x is 2.")
     chat.wait(".card", state="hidden")
     assert main_py(chat).read_text() == "print('hi')\nx = 2\n"
 
@@ -106,11 +106,11 @@ def test_a_command_shows_its_parts_and_is_denied_with_a_reason(chat: Workbench) 
     wait_for_card(chat)
     parts = "[...document.querySelectorAll('.segments li > code')].map(code => code.textContent)"
     assert chat.evaluate(parts) == ["mkdir made", "touch made/a"]
-    chat.wait(".card >> text=Remember would write to")
+    chat.wait(".card >> text=“Allow and remember” would write to")
     chat.click("role=button[name='Deny and say why']")
     chat.type("leave it")
     chat.press("Enter")
-    chat.wait("text=As you like.")
+    chat.wait(".item.replied >> text=As you like.")
     assert not (chat.workspace / "made").exists()
 
 
@@ -122,7 +122,7 @@ def test_a_command_that_is_allowed_shows_what_it_prints(chat: Workbench) -> None
     chat.ask("run it")
     wait_for_card(chat)
     chat.press("Alt+o")
-    chat.wait("text=Done.")
+    chat.wait(".item.replied >> text=Done.")
     chat.click(".call summary")
     chat.wait(".call pre.output >> text=printed")
     chat.wait(".call .reasons li")
@@ -143,7 +143,7 @@ def test_what_is_long_is_opened_before_it_can_be_allowed(chat: Workbench) -> Non
     chat.click("role=button[name='Show all']")
     chat.until("[data-decision=once]", "element.ariaDisabled === 'false'")
     chat.press("Alt+o")
-    chat.wait("text=Written.")
+    chat.wait(".item.replied >> text=Written.")
     assert (chat.workspace / "long.txt").read_text() == content
 
 
@@ -162,14 +162,14 @@ def test_a_question_is_answered_by_keyboard(chat: Workbench) -> None:
     chat.press("Alt+ArrowUp", "ArrowDown")
     chat.until("input[value=coffee]", "element.checked")
     chat.press("Enter")
-    chat.wait("text=Enjoy.")
+    chat.wait(".item.replied >> text=Enjoy.")
     assert chat.evaluate("document.querySelector('.prompt textarea').value") == ""
 
 
 def test_mode_and_level_are_chosen_and_cycled(chat: Workbench) -> None:
     chat.script({"text": "Hello."})
     chat.ask("hello")
-    chat.wait("text=Hello.")
+    chat.wait(".item.replied >> text=Hello.")
     set_level(chat, "ask")
     chat.wait("role=button[name='Kova: idle, agent, ask']", view=None)
     chat.command("Kova: Choose the Mode…")
@@ -186,7 +186,7 @@ def test_a_file_is_mentioned_by_typing_its_name(chat: Workbench) -> None:
     chat.until(".prompt textarea", "element.value === 'look at @main.py '")
     chat.press("Enter")
     chat.wait(".said .chip >> text=main.py")
-    chat.wait("text=Seen.")
+    chat.wait(".item.replied >> text=Seen.")
 
 
 def test_a_prompt_waits_for_the_turn_or_goes_into_it(chat: Workbench) -> None:
@@ -205,8 +205,8 @@ def test_a_prompt_waits_for_the_turn_or_goes_into_it(chat: Workbench) -> None:
     chat.press("Control+Enter")
     chat.until(".prompt textarea", "element.value === ''")
     chat.press("Alt+o")
-    chat.wait("text=First done.")
-    chat.wait("text=Second done.")
+    chat.wait(".item.replied >> text=First done.")
+    chat.wait(".item.replied >> text=Second done.")
     chat.wait(".queue", state="hidden")
 
 
@@ -224,15 +224,40 @@ def test_a_reload_in_mid_turn_keeps_the_card_and_the_draft(chat: Workbench) -> N
     chat.until(".prompt textarea", "element.value === 'half a thought'")
     chat.do("focus", selector=".prompt textarea", view="chat")
     chat.press("Alt+o")
-    chat.wait("text=Now it is 2.")
+    chat.wait(".item.replied >> text=Now it is 2.")
     assert main_py(chat).read_text() == "print('hi')\nx = 2\n"
     chat.press("Control+a", "Delete")
+
+
+def test_a_turn_that_failed_says_so_after_a_reload_and_is_tried_again(chat: Workbench) -> None:
+    failure = {"code": "overloaded", "message": "Come back later."}
+    chat.script({"error": failure}, {"text": "Now it works."})
+    chat.ask("try it")
+    chat.wait(".item.notice.error >> text=Come back later.")
+    chat.do("reload")
+    chat.wait(".item.said >> text=try it")
+    chat.wait(".item.notice.error >> text=Come back later.")
+    chat.click("role=button[name='Try again']")
+    chat.wait(".item.replied >> text=Now it works.")
+    assert chat.do("count", selector=".item.said >> text=try it", view="chat") == 2
+    chat.wait("role=button[name='Try again']", state="hidden")
+
+
+def test_a_turn_that_was_stopped_says_so_after_a_reload(chat: Workbench) -> None:
+    chat.script({"text": ["word ", "another"], "delay_ms": 600_000})
+    chat.ask("talk")
+    chat.wait("role=button[name=Stop]")
+    chat.press("Escape")
+    chat.wait(".item.notice >> text=Stopped")
+    chat.do("reload")
+    chat.wait(".item.said >> text=talk")
+    chat.wait(".item.notice >> text=Stopped")
 
 
 def test_the_loop_view_tells_every_step(chat: Workbench) -> None:
     chat.script(EDIT, {"text": "Now it is 2."})
     chat.ask("set x to 2")
-    chat.wait("text=Now it is 2.")
+    chat.wait(".item.replied >> text=Now it is 2.")
     chat.command("Kova: Show the Loop View")
     chat.wait("text=Step 1: I change it.", view="loop")
     chat.wait(".call >> text=Edit main.py", view="loop")
@@ -242,10 +267,10 @@ def test_the_loop_view_tells_every_step(chat: Workbench) -> None:
 def test_conversations_are_listed_and_opened_again(chat: Workbench) -> None:
     chat.script({"text": "A remarkable answer."})
     chat.ask("a remarkable question")
-    chat.wait("text=A remarkable answer.")
+    chat.wait(".item.replied >> text=A remarkable answer.")
     chat.command("Kova: New Conversation")
     chat.click(".recent button >> text=a remarkable question")
-    chat.wait("text=A remarkable answer.")
+    chat.wait(".item.replied >> text=A remarkable answer.")
 
 
 def test_no_model_is_a_page_with_the_next_step(chat: Workbench) -> None:
@@ -268,7 +293,7 @@ def test_an_unsaved_document_is_changed_and_one_undo_takes_it_back(chat: Workben
     chat.wait(f"{lines} >> text=y = 3", view=None)
     chat.do("focus", selector=".prompt textarea", view="chat")
     chat.ask("set x to 2")
-    chat.wait("text=Now it is 2.")
+    chat.wait(".item.replied >> text=Now it is 2.")
     chat.wait(f"{lines} >> text=x = 2", view=None)
     chat.wait(f"{lines} >> text=y = 3", view=None)
     assert main_py(chat).read_text() == TEXT
@@ -282,7 +307,7 @@ def test_an_unsaved_document_is_changed_and_one_undo_takes_it_back(chat: Workben
 def test_a_hunk_is_reverted_in_the_changes_view(chat: Workbench) -> None:
     chat.script(EDIT, {"text": "Now it is 2."})
     chat.ask("set x to 2")
-    chat.wait("text=Now it is 2.")
+    chat.wait(".item.replied >> text=Now it is 2.")
     assert main_py(chat).read_text() != TEXT
     chat.command("Kova: Show the Changes")
     chat.wait(".hunk .add >> text=x = 2", view="changes")
@@ -296,7 +321,7 @@ def test_a_selection_is_offered_but_never_of_a_file_with_secrets(chat: Workbench
     chat.script({"text": "Hello."}, {"text": "Seen.", "expect": ["x = 1"]})
     (chat.workspace / ".env").write_text("TOKEN=abc\n")
     chat.ask("hello")
-    chat.wait("text=Hello.")
+    chat.wait(".item.replied >> text=Hello.")
     chat.open_file("main.py")
     chat.press("Control+a")
     chat.wait(".composer .chip >> text=main.py:1-2")
@@ -306,6 +331,6 @@ def test_a_selection_is_offered_but_never_of_a_file_with_secrets(chat: Workbench
     chat.open_file("main.py")
     chat.wait(".composer .chip >> text=main.py:1-2")
     chat.ask("what is this?")
-    chat.wait("text=Seen.")
+    chat.wait(".item.replied >> text=Seen.")
     chat.wait(".said .chip >> text=main.py:1-3")
     chat.command("View: Close All Editors")

@@ -69,7 +69,7 @@ def test_a_plan_is_approved_with_an_approach_by_keyboard(chat: Workbench) -> Non
     chat.press("ArrowDown")
     chat.until(".card.plan input[value=Safe]", "element.checked")
     chat.press("Alt+o")
-    chat.wait("text=I carry it out.")
+    chat.wait(".item.replied >> text=I carry it out.")
     chat.wait(".card", state="hidden")
     chat.until("select.mode", "element.value === 'agent'")
 
@@ -79,7 +79,7 @@ def test_a_plan_is_sent_back_with_what_to_change(chat: Workbench) -> None:
     chat.click(".card.plan textarea")
     chat.type("add tests")
     chat.click(".card.plan [data-decision=revise]")
-    chat.wait("text=I add tests.")
+    chat.wait(".item.replied >> text=I add tests.")
     chat.until("select.mode", "element.value === 'plan'")
 
 
@@ -88,7 +88,7 @@ def test_words_beside_an_approval_of_the_plan_reach_the_model(chat: Workbench) -
     chat.click(".card.plan textarea")
     chat.type("mind the tests")
     chat.press("Alt+o")
-    chat.wait("text=Gladly.")
+    chat.wait(".item.replied >> text=Gladly.")
 
 
 def test_the_agent_reads_what_the_language_tools_of_the_editor_say(chat: Workbench) -> None:
@@ -101,7 +101,7 @@ def test_the_agent_reads_what_the_language_tools_of_the_editor_say(chat: Workben
     )
     chat.do("focus", selector=".prompt textarea", view="chat")
     chat.ask("what is wrong?")
-    chat.wait("text=A colon is missing.")
+    chat.wait(".item.replied >> text=A colon is missing.")
     chat.command("View: Close All Editors")
 
 
@@ -111,7 +111,7 @@ def test_a_clean_document_shows_the_change_and_stays_clean(chat: Workbench) -> N
     chat.script(EDIT, {"text": "Now it is 2."})
     chat.do("focus", selector=".prompt textarea", view="chat")
     chat.ask("set x to 2")
-    chat.wait("text=Now it is 2.")
+    chat.wait(".item.replied >> text=Now it is 2.")
     chat.wait(f"{LINES} >> text=x = 2", view=None)
     chat.wait(".tab.active:not(.dirty)[aria-label^='main.py']", view=None)
     assert (chat.workspace / "main.py").read_text() == "print('hi')\nx = 2\n"
@@ -141,7 +141,7 @@ def test_a_dirty_document_stays_dirty(chat: Workbench) -> None:
     chat.script(EDIT, {"text": "Now it is 2."})
     chat.do("focus", selector=".prompt textarea", view="chat")
     chat.ask("set x to 2")
-    chat.wait("text=Now it is 2.")
+    chat.wait(".item.replied >> text=Now it is 2.")
     chat.wait(f"{LINES} >> text=x = 2", view=None)
     chat.wait(".tab.active.dirty[aria-label^='main.py']", view=None)
     assert (chat.workspace / "main.py").read_text() == TEXT
@@ -175,4 +175,4 @@ def test_the_chinese_editor_has_a_chinese_conversation() -> None:
         chat.ask("做")
         chat.wait(".card[data-armed=true]")
         assert chat.text("[data-decision=deny]") == "拒绝"
-        assert chat.text("[data-decision=once]") == "允许一次"
+        assert chat.text("[data-decision=once]") == "仅这一次"

@@ -144,7 +144,7 @@ def test_a_document_that_is_closed_before_the_answer_is_changed_on_the_disk(
     chat.command("View: Close All Editors")
     chat.do("focus", selector=".prompt textarea", view="chat")
     chat.press("Alt+o")
-    chat.wait("text=It is 2.")
+    chat.wait(".item.replied >> text=It is 2.")
     assert path.read_text() == "x = 2\n"
 
 
@@ -167,7 +167,7 @@ def test_text_that_was_typed_while_a_card_waited_is_kept(chat: Workbench) -> Non
     chat.wait("text=What this call would change is not what was approved: review again.")
     chat.wait(".card[data-armed=true]")
     chat.press("Alt+o")
-    chat.wait("text=It is 2.")
+    chat.wait(".item.replied >> text=It is 2.")
     chat.wait(f"{LINES} >> text=x = 2", view=None)
     chat.wait(f"{LINES} >> text=mine", view=None)
     assert path.read_text() == "x = 1\n\n\n"
@@ -227,16 +227,16 @@ def test_a_folder_that_is_added_or_removed_changes_where_may_be_written(chat: Wo
     chat.ask("write a")
     chat.wait(".card[data-armed=true]")
     chat.press("Alt+d")
-    chat.wait("text=Not yet.")
+    chat.wait(".item.replied >> text=Not yet.")
     open_folders(chat, "ws", "two")
     chat.wait_for_folder("two")
     chat.ask("write b")
-    chat.wait("text=Written.")
+    chat.wait(".item.replied >> text=Written.")
     assert (other / "b").exists()
     open_folders(chat, "ws")
     chat.wait_for_folder("two", state="hidden")
     chat.ask("write c")
     chat.wait(".card[data-armed=true]")
     chat.press("Alt+d")
-    chat.wait("text=No longer.")
+    chat.wait(".item.replied >> text=No longer.")
     assert not (other / "c").exists()

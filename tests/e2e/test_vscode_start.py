@@ -60,7 +60,7 @@ def test_a_folder_is_trusted_while_the_conversation_goes_on(server: Workbench) -
     server.wait(".notice >> text=This folder is not trusted")
     server.wait("role=button[name='Trust this folder…']")
     server.ask("hello")
-    server.wait("text=Hello.")
+    server.wait(".item.replied >> text=Hello.")
     server.press("Shift+Tab")
     server.wait("text=Level 'workspace-write' needs a trusted folder.")
     server.until("select.level", "element.value === 'ask'")
@@ -68,7 +68,7 @@ def test_a_folder_is_trusted_while_the_conversation_goes_on(server: Workbench) -
     server.press("Shift+Tab")
     server.until("select.level", "element.value === 'workspace-write'")
     server.ask("write it")
-    server.wait("text=Written.")
+    server.wait(".item.replied >> text=Written.")
     assert (server.workspace / "new.txt").read_text() == "x\n"
 
 
@@ -94,7 +94,7 @@ def test_a_server_that_is_not_there_is_installed_from_the_extension(window: Work
     window.command("Kova: New Conversation")
     window.wait("text=What shall we do?")
     window.ask("hello")
-    window.wait("text=Hello.")
+    window.wait(".item.replied >> text=Hello.")
     (window.top / "h/.local/bin/kova-ls").unlink()
     window.command("Kova: Restart the Connection")
     window.wait("role=button[name='Kova: not installed']", view=None)

@@ -1,6 +1,9 @@
 """Two editors on one conversation: VS Code's real workbench and a client over a second relay."""
 
+import os
+import signal
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -97,6 +100,97 @@ async def test_the_other_editor_sees_who_answered_here_and_comes_too_late(
     chat.wait(".said-line >> text=Answered: Deny (by VS Code).")
     chat.wait(".item.replied >> text=As you like.")
     assert not (chat.workspace / "late").exists()
+
+
+@contextmanager
+def unheard(chat: Workbench) -> Iterator[None]:
+    """Hold back all that the window and the engine say to each other."""
+    [relay] = chat.programs("kova-ls")
+    os.kill(relay, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(relay, signal.SIGCONT)
+
+
+async def test_an_answer_that_comes_too_late_says_so_and_keeps_what_was_typed(
+    chat: Workbench, other: Client
+) -> None:
+    chat.script(command("touch early"), {"text": "It is made."})
+    chat.ask("make it")
+    chat.wait(".card[data-armed=true]")
+    [card] = (await attach(other))["approvals"]
+    with unheard(chat):
+        answer = {"approvalId": card["approvalId"], "decision": "once"}
+        await other.result("kova/approval/respond", answer)
+        chat.click("role=button[name='Deny and say why']")
+        chat.type("use mkdir")
+        chat.press("Enter")
+        chat.wait(".card.answered")
+    chat.wait(".said-line >> text=Somebody was faster: Allow once (by neighbour).")
+    chat.wait(".said-line >> text=What you had typed on the card is in the prompt now.")
+    chat.wait(".card", state="hidden")
+    chat.until(".prompt textarea", "element.value === 'use mkdir'")
+    chat.wait(".item.replied >> text=It is made.")
+    assert (chat.workspace / "early").exists()
+    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.press("Control+a", "Delete")
+
+
+async def test_what_was_typed_on_a_card_that_goes_is_kept(chat: Workbench, other: Client) -> None:
+    chat.script(command("touch typed"), {"text": "It is made."})
+    chat.ask("make it")
+    chat.wait(".card[data-armed=true]")
+    [card] = (await attach(other))["approvals"]
+    chat.click("role=button[name='Deny and say why']")
+    chat.type("use mkd")
+    answer = {"approvalId": card["approvalId"], "decision": "once"}
+    await other.result("kova/approval/respond", answer)
+    chat.wait(".said-line >> text=Answered: Allow once (by neighbour).")
+    chat.wait(".card", state="hidden")
+    chat.until(".prompt textarea", "element.value === 'use mkd' && element.matches(':focus')")
+    chat.press("Control+a", "Delete")
+
+
+async def test_a_window_that_has_no_focus_is_told_that_kova_waits_and_is_done(
+    chat: Workbench, other: Client
+) -> None:
+    chat.script(
+        {"text": "Hello."},
+        command("touch seen"),
+        {"text": "As you like."},
+        command("touch unseen"),
+        {"text": "Well then."},
+    )
+    chat.ask("hello")
+    chat.wait(".item.replied >> text=Hello.")
+    session = (await attach(other))["sessionId"]
+    # From a page within the page the browser tells the workbench nothing of its window.
+    chat.open_file("main.py")
+    await other.start_turn(session, "make it")
+    await deny(other, "touch seen")
+    chat.wait(".item.replied >> text=As you like.")
+    assert chat.do("count", selector=".notification-toast", view=None) == 0
+    chat.do("setWindowFocus", isFocused=False)
+    await other.start_turn(session, "make another")
+    chat.wait(".notification-toast >> text=Kova waits for you: $ touch unseen", view=None)
+    await deny(other, "touch unseen")
+    chat.wait(".notification-toast >> text=Kova is done: hello", view=None)
+    chat.do("setWindowFocus", isFocused=True)
+    chat.command("Notifications: Clear All Notifications")
+    chat.wait(".notification-toast", view=None, state="hidden")
+    chat.command("View: Close All Editors")
+
+
+async def deny(client: Client, line: str) -> None:
+    """Answer the card of a command as soon as it is there."""
+
+    def is_it(event: dict[str, Any]) -> bool:
+        return event["payload"]["approval"]["subject"]["command"] == line
+
+    asked = await client.event("approval.requested", is_it)
+    answer = {"approvalId": asked["payload"]["approval"]["approvalId"], "decision": "deny"}
+    await client.result("kova/approval/respond", answer)
 
 
 async def test_a_question_answered_by_the_other_editor_goes_and_says_by_whom(

@@ -15,6 +15,7 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
 });
 let page;
+let other;
 
 async function within(view) {
   if (!view) {
@@ -84,6 +85,20 @@ const operations = {
     page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(url);
     await page.locator(".monaco-workbench").waitFor();
+  },
+  /** Let the window be the one that the person works in, or have another one cover it. */
+  async setWindowFocus({ isFocused }) {
+    const emulation = await page.context().newCDPSession(page);
+    await emulation.send("Emulation.setFocusEmulationEnabled", { enabled: isFocused });
+    if (isFocused) {
+      await other?.close();
+      other = undefined;
+      await page.bringToFront();
+    } else {
+      other ??= await page.context().newPage();
+      await other.bringToFront();
+    }
+    await emulation.detach();
   },
   async resize({ width, height }) {
     await page.setViewportSize({ width, height });

@@ -27,6 +27,8 @@ export class Transcript {
   private before: number | undefined;
   private sessionId = "";
   private lastInput: TurnStartedPayload["input"];
+  /** Offered while the failed turn is the last one. */
+  private again: HTMLElement | undefined;
   private isAtEnd = true;
   private lastTop = 0;
   private frame = 0;
@@ -190,6 +192,7 @@ export class Transcript {
       }
       case "turn.started":
         this.lastInput = (event.payload as unknown as TurnStartedPayload).input;
+        this.again?.remove();
         break;
       case "turn.completed":
         this.endTurn(event.payload as unknown as TurnCompletedPayload);
@@ -219,15 +222,8 @@ export class Transcript {
   private endTurn({ stopReason, error, stopped }: TurnEnd | TurnCompletedPayload): void {
     const input = this.lastInput;
     if (stopReason === "failed") {
-      const again = input?.length ? button(t("sendAgain"), () => this.sendAgain(input)) : undefined;
-      this.end.before(
-        h(
-          "div",
-          { class: "item notice error" },
-          h("p", {}, error?.message ?? t("stopReasonFailed")),
-          h("p", { class: "buttons" }, again),
-        ),
-      );
+      this.again = input?.length ? h("p", { class: "buttons" }, button(t("sendAgain"), () => this.sendAgain(input))) : undefined;
+      this.end.before(h("div", { class: "item notice error" }, h("p", {}, error?.message ?? t("stopReasonFailed")), this.again));
     } else if (stopReason === "interrupted") {
       const words = stopped?.length ? t("stopped", stopped.join(", ")) : t("stopReasonInterrupted");
       this.end.before(h("div", { class: "item notice" }, words));
