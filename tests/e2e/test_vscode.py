@@ -231,12 +231,13 @@ def test_a_reload_in_mid_turn_keeps_the_card_and_the_draft(chat: Workbench) -> N
 
 def test_a_turn_that_failed_says_so_after_a_reload_and_is_tried_again(chat: Workbench) -> None:
     failure = {"code": "overloaded", "message": "Come back later."}
-    chat.script({"error": failure}, {"text": "Now it works."})
+    chat.script({"error": failure})
     chat.ask("try it")
     chat.wait(".item.notice.error >> text=Come back later.")
     chat.do("reload")
     chat.wait(".item.said >> text=try it")
     chat.wait(".item.notice.error >> text=Come back later.")
+    chat.script({"text": "Now it works."})
     chat.click("role=button[name='Try again']")
     chat.wait(".item.replied >> text=Now it works.")
     assert chat.do("count", selector=".item.said >> text=try it", view="chat") == 2

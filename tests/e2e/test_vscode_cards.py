@@ -174,5 +174,8 @@ def test_the_chinese_editor_has_a_chinese_conversation() -> None:
         chat.wait("role=button[name^='Kova: 空闲']", view=None)
         chat.ask("做")
         chat.wait(".card[data-armed=true]")
+        chat.wait(".card .reasons >> text=没有规则涵盖")
         assert chat.text("[data-decision=deny]") == "拒绝"
         assert chat.text("[data-decision=once]") == "仅这一次"
+        assert chat.text("[data-decision=remember]") == "允许并记住"
+        chat.wait("select.level[aria-label='权限档位']")

@@ -117,6 +117,26 @@ def test_a_configured_program_that_does_not_work_says_why(window: Workbench) -> 
     window.wait("text=The server is not installed >> visible=true")
 
 
+def test_the_walkthrough_leads_to_what_it_tells_of(server: Workbench) -> None:
+    server.command("Welcome: Open Walkthrough")
+    server.pick("Get started with Kova")
+    step = ".getting-started-step[data-step-id$='#{}'] >> visible=true"
+    server.wait("text=An agent at home in the editor.", view=None)
+    for name, button, sign in (
+        ("level", "Choose the level", "workspace-write"),
+        ("model", "Choose the model", "demo"),
+        ("server", "Install it", "python3 -m venv"),
+    ):
+        server.click(step.format(name), view=None)
+        server.click(f"role=button[name='{button}'] >> visible=true", view=None)
+        server.wait(f".quick-input-list >> text={sign}", view=None)
+        server.press("Escape")
+    server.click(step.format("review"), view=None)
+    server.click("role=button[name='Show the changes'] >> visible=true", view=None)
+    server.wait("text=Nothing waits for review.", view="changes")
+    server.command("View: Close All Editors")
+
+
 def test_a_server_that_is_killed_comes_back_with_the_card(server: Workbench) -> None:
     server.script(TOUCH, {"text": "It is made."})
     trust(server)

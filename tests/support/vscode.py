@@ -28,7 +28,7 @@ DRIVER = tools.ROOT / "tests" / "support" / "workbench" / "driver.mjs"
 
 SETTINGS: dict[str, Any] = {
     "workbench.startupEditor": "none",
-    "workbench.colorTheme": "Default Dark Modern",
+    "workbench.colorTheme": "Dark 2026",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.tips.enabled": False,
     "workbench.editor.useModal": "off",

@@ -65,9 +65,7 @@ export class ApprovalCard implements Card {
       { class: `card ${approval.kind}`, role: "group", tabindex: -1, "aria-labelledby": heading, "data-card": this.id },
       h("h3", { id: heading, ...(saysTheCommand(approval) ? { class: "spoken" } : {}) }, this.title),
       h("div", { class: "card-body" }, ...this.subject(), ...this.why()),
-      this.hint,
-      this.feedback,
-      h("div", { class: "buttons" }, ...this.makeButtons()),
+      h("div", { class: "card-foot" }, this.hint, this.feedback, h("div", { class: "buttons" }, ...this.makeButtons())),
     );
     this.armLater();
     this.refresh();
