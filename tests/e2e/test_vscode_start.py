@@ -117,6 +117,20 @@ def test_a_configured_program_that_does_not_work_says_why(window: Workbench) -> 
     window.wait("text=The server is not installed >> visible=true")
 
 
+def test_a_program_that_never_answers_is_left_when_another_is_named(window: Workbench) -> None:
+    silent = window.top / "silent"
+    silent.write_text("#!/bin/sh\nexec sleep 600\n")
+    silent.chmod(0o755)
+    window.configure_machine(**{PLACE: str(silent)})
+    window.command("Kova: New Conversation")
+    window.wait(".busy >> text=Connecting to the engine")
+    # Sooner than its silence would be noticed.
+    window.configure_machine(**{PLACE: str(BIN / "kova-ls")})
+    window.wait("role=button[name^='Kova: idle']", view=None)
+    window.configure_machine()
+    window.wait("role=button[name='Kova: not installed']", view=None)
+
+
 def test_the_walkthrough_leads_to_what_it_tells_of(server: Workbench) -> None:
     server.command("Welcome: Open Walkthrough")
     server.pick("Get started with Kova")

@@ -53,6 +53,9 @@ export class Engine implements vscode.Disposable {
   private identity: ServerIdentity | undefined;
   private starting: Promise<void> = Promise.resolve();
   private generation = 0;
+  private restarts = 0;
+  /** Ends the waiting for a program that may never answer. */
+  private impatience = new AbortController();
   /** When the connection was lost in the last minutes. */
   private losses: number[] = [];
   private readonly changed = new vscode.EventEmitter<Connection>();
@@ -122,9 +125,14 @@ export class Engine implements vscode.Disposable {
   }
 
   restart(): Promise<void> {
+    const restart = ++this.restarts;
+    this.generation += 1;
+    this.impatience.abort();
     this.starting = this.starting.then(async () => {
       await this.stopNow();
-      await this.startNow();
+      if (restart === this.restarts) {
+        await this.startNow();
+      }
     });
     return this.starting;
   }
@@ -156,6 +164,7 @@ export class Engine implements vscode.Disposable {
     this.become("starting");
     const extra = vscode.workspace.getConfiguration("kova").get<string[]>("server.arguments", []);
     const isPresent = () => generation === this.generation;
+    this.impatience = new AbortController();
     const lastWords: string[] = [];
     let hasSpoken: Promise<unknown> = Promise.resolve();
     const client = new QuietClient(
@@ -197,12 +206,15 @@ export class Engine implements vscode.Disposable {
     }
     this.client = client;
     try {
-      await withinTime(client.start());
+      await withinTime(client.start(), this.impatience.signal);
       if (isPresent()) {
         this.identity = identityOf(client);
         this.become("ready");
       }
     } catch (error) {
+      if (!isPresent()) {
+        return;
+      }
       this.log.error(error instanceof Error ? error : String(error));
       // A broken pipe is seen before the words that explain it.
       await Promise.race([hasSpoken, setTimeout(LAST_WORDS_MS)]);
@@ -283,9 +295,10 @@ class QuietClient extends LanguageClient {
   }
 }
 
-async function withinTime(start: Promise<void>): Promise<void> {
+async function withinTime(start: Promise<void>, impatience: AbortSignal): Promise<void> {
   const patience = new AbortController();
-  const silence = setTimeout(PATIENCE_MS, undefined, { signal: patience.signal }).then(() => {
+  const signal = AbortSignal.any([patience.signal, impatience]);
+  const silence = setTimeout(PATIENCE_MS, undefined, { signal }).then(() => {
     throw new Error(vscode.l10n.t("The program does not answer."));
   });
   try {
