@@ -203,7 +203,11 @@ def test_the_fix_of_a_problem_is_offered_once_and_reaches_the_model(chat: Workbe
     chat.script({"text": "A colon.", "expect": ["Colon expected", "broken.json"]})
     chat.open_file("broken.json")
     chat.wait(".editor-group-container.active .squiggly-error", view=None)
-    chat.press("F8", "Escape", "Control+.")
+    chat.press("F8")
+    chat.wait(".marker-widget", view=None)
+    chat.press("Escape")
+    chat.wait(".marker-widget", view=None, state="hidden")
+    chat.press("Control+.")
     offer = ".action-widget .monaco-list-row:has-text('Kova')"
     chat.wait(offer, view=None)
     assert chat.do("count", selector=offer, view=None) == 1

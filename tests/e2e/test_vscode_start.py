@@ -136,15 +136,14 @@ def test_the_walkthrough_leads_to_what_it_tells_of(server: Workbench) -> None:
     server.pick("Get started with Kova")
     step = ".getting-started-step[data-step-id$='#{}'] >> visible=true"
     server.wait("text=An agent at home in the editor.", view=None)
-    for name, button, sign in (
-        ("level", "Choose the level", "workspace-write"),
+    for name, button, label in (
+        ("level", "Choose the level", "ask"),
         ("model", "Choose the model", "demo"),
-        ("server", "Install it", "python3 -m venv"),
     ):
         server.click(step.format(name), view=None)
         server.click(f"role=button[name='{button}'] >> visible=true", view=None)
-        server.wait(f".quick-input-list >> text={sign}", view=None)
-        server.press("Escape")
+        server.pick(label)
+        server.wait(".quick-input-widget", view=None, state="hidden")
     server.click(step.format("review"), view=None)
     server.click("role=button[name='Show the changes'] >> visible=true", view=None)
     server.wait("text=Nothing waits for review.", view="changes")
