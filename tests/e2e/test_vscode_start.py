@@ -131,25 +131,6 @@ def test_a_program_that_never_answers_is_left_when_another_is_named(window: Work
     window.wait("role=button[name='Kova: not installed']", view=None)
 
 
-def test_the_walkthrough_leads_to_what_it_tells_of(server: Workbench) -> None:
-    server.command("Welcome: Open Walkthrough")
-    server.pick("Get started with Kova")
-    step = ".getting-started-step[data-step-id$='#{}'] >> visible=true"
-    server.wait("text=An agent at home in the editor.", view=None)
-    for name, button, label in (
-        ("level", "Choose the level", "ask"),
-        ("model", "Choose the model", "demo"),
-    ):
-        server.click(step.format(name), view=None)
-        server.click(f"role=button[name='{button}'] >> visible=true", view=None)
-        server.pick(label)
-        server.wait(".quick-input-widget", view=None, state="hidden")
-    server.click(step.format("review"), view=None)
-    server.click("role=button[name='Show the changes'] >> visible=true", view=None)
-    server.wait("text=Nothing waits for review.", view="changes")
-    server.command("View: Close All Editors")
-
-
 def test_a_server_that_is_killed_comes_back_with_the_card(server: Workbench) -> None:
     server.script(TOUCH, {"text": "It is made."})
     trust(server)
