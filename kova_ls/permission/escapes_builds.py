@@ -88,6 +88,7 @@ BUILD_ESCAPES: tuple[Escape, ...] = (
             "jest --global-setup ./x",
             "jest --test-environment=./x",
             "jest --coverage-directory /x",
+            'jest --diff="$X"',
             "vitest --pool=./x",
             "vitest --typecheck.checker ./x",
         ),

@@ -41,6 +41,15 @@ def test_git_asks_where_the_git_directory_is_not_the_workspaces_own() -> None:
     assert decide("git log", given) == "ask"
     assert decide("ls; /usr/bin/git log", given) == "ask"
     assert decide("ls", given) == "allow"
+    elsewhere = RunCommand("cd sub && git log", WORKSPACE, git_dirs_ok=False)
+    assert decide(elsewhere, facts("git *", "cd *")) == "ask"
+
+
+def test_a_line_that_two_readings_read_differently_is_remembered_by_nobody() -> None:
+    for given in (facts(), facts("ls *")):
+        ruling = rule_on("ls a'${x'", given)
+        assert ruling.decision.value == "ask"
+        assert ruling.rules == ()
 
 
 @pytest.mark.parametrize(

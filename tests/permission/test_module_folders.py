@@ -81,13 +81,27 @@ def test_what_runs_beside_it_may_bring_files_too(command: str) -> None:
         "python -m json.tool *", "git checkout *", "gunzip *", "cat *", "ls *", "git commit *"
     )
     assert decide(command, given) == "ask"
-    for after in ("&& git commit -m x", "; gunzip x.gz", "| cat && git commit -m x", "& cat"):
+    for after in (
+        "&& git commit -m x",
+        "; gunzip x.gz",
+        "| cat && git commit -m x",
+        "& cat",
+        "&& cat a | gunzip x.gz",
+    ):
         assert decide(f"python -m json.tool a {after}", given) == "allow"
     for before in ("gunzip -c x.gz |", "gcc --version &&", "cat a |"):
         assert decide(f"{before} python -m json.tool", facts(*ALL)) == "allow"
 
 
 ALL = ("python -m json.tool *", "gunzip *", "gcc *", "cat *")
+
+
+def test_a_line_that_may_be_in_too_many_folders_asks() -> None:
+    """Each `cd` may fail, so the folders double."""
+    given = facts("cd *", "python -m json.tool *")
+    moves = [f"cd {name}" for name in "abcde"]
+    assert decide("; ".join([*moves[:4], "python -m json.tool x"]), given) == "allow"
+    assert decide("; ".join([*moves, "python -m json.tool x"]), given) == "ask"
 
 
 @pytest.mark.parametrize(
