@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kova_ls.errors import SettingsError
+from kova_ls.vocabulary import ApprovalLevel
 
 OLLAMA_PORT = 11434
 
@@ -71,6 +72,15 @@ class ModelSettings(Table):
     """`scripted` only: the file with the replies, absolute or beside config.toml."""
 
 
+class AutomationSettings(Table):
+    """`[automation]`: what runs that nobody watches may do; what would ask is denied in them."""
+
+    level: Literal["ask", "workspace-write", "auto-edit"] = "workspace-write"
+    """The approval level of all of them, in place of the session's."""
+    levels: dict[str, ApprovalLevel] = Field(default_factory=dict)
+    """By the run's name; here alone may be `auto`."""
+
+
 class Settings(Table):
     """All of config.toml."""
 
@@ -88,6 +98,8 @@ class Settings(Table):
     """Looked for in the workspace of a trusted editor."""
     shell: str = "/bin/bash"
     """Runs the commands."""
+    automation: AutomationSettings = AutomationSettings()
+    """Of runs that nobody watches."""
     trusted_folders: tuple[str, ...] = ()
     """Trusted for editors without a Kova client, such as `~/src/**`; others say it themselves."""
 

@@ -249,6 +249,8 @@ class Verdict(Value):
     """The strictest decision of all gates."""
     reasons: tuple[Reason, ...] = ()
     """Every reason, strictest first."""
+    rules: tuple[str, ...] = ()
+    """Of a call that an unattended run denied: the rules that would let it through."""
 
 
 class CommandSubject(Value):

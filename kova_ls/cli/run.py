@@ -52,7 +52,8 @@ def main(argv: Sequence[str], console: Console, connect: Connect = reach) -> int
     for word in given.missing:
         console.complain(f"@{shown(word)}: no such file; it stays text")
     with ExitStack() as stack:
-        keys = None if options.json else stack.enter_context(keys_of(console))
+        is_attended = not (options.json or options.automation)
+        keys = None if not is_attended else stack.enter_context(keys_of(console))
         is_trusted = _trusted(folder, console, keys, is_given=options.trust)
         if options.level not in (None, ApprovalLevel.ASK) and not is_trusted:
             raise UsageFault(
@@ -80,6 +81,8 @@ def main(argv: Sequence[str], console: Console, connect: Connect = reach) -> int
                 counted=counted,
                 attach=attach,
                 prints_json=options.json,
+                # A level on the command line is the person's own word for this run.
+                automation=options.automation or (None if keys or options.level else "run"),
             )
         except KovaError:
             if not (options.goes_on or options.session):
@@ -109,6 +112,7 @@ def begin(
     counted: Interrupts,
     attach: Callable[[], Client],
     prints_json: bool = False,
+    automation: str | None = None,
 ) -> Turn:
     """Give a session a prompt; the turn it becomes is then followed.
 
@@ -125,6 +129,7 @@ def begin(
                 "sessionId": snapshot["sessionId"],
                 "input": [_wire(part) for part in parts],
                 "whenBusy": when_busy,
+                **({"automation": automation} if automation else {}),
             },
         )
         turn_id = started["turnId"]
@@ -162,6 +167,11 @@ def _parser(console: Console) -> Parser:
         "--level",
         choices=[str(level) for level in ApprovalLevel],
         help="must it ask? all but ask need a trusted folder",
+    )
+    parser.add_argument(
+        "--automation",
+        metavar="NAME",
+        help="nobody watches: deny what asks, at the level that config.toml gives to this name",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--session", metavar="ID", help="go on with this session")

@@ -4,6 +4,7 @@ Invariant: without a person only cards of the turn that was started here are ans
 """
 
 import json
+import shlex
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -50,6 +51,8 @@ class Turn:
     _interrupts_seen: int = 0
     _interrupt_id: int | None = None
     _stopped: list[str] = field(default_factory=list[str])
+    _denied: list[Message] = field(default_factory=list[Message])
+    """Calls that were denied since nobody watches."""
     _end: Message | None = None
     _reconnects: int = 0
 
@@ -118,6 +121,8 @@ class Turn:
         if self.prints_json:
             self.console.print(json.dumps(event, separators=(",", ":")))
         payload: Message = event.get("payload") or {}
+        if event["type"] == "item.completed":
+            self._note_denied(payload["item"])
         match event["type"]:
             case "approval.requested":
                 self.offer([Approval.model_validate(payload["approval"])])
@@ -133,6 +138,12 @@ class Turn:
                 self._show(event, payload)
             case _:
                 pass
+
+    def _note_denied(self, item: Message) -> None:
+        verdict: Message = item.get("verdict") or {}
+        reasons: list[Message] = verdict.get("reasons") or []
+        if reasons and reasons[0]["code"] == "unattended":
+            self._denied.append(item)
 
     def _show(self, event: Message, payload: Message) -> None:
         match event["type"]:
@@ -249,13 +260,24 @@ class Turn:
             "kova/turn/interrupt", {"sessionId": self.session_id, "expectedTurnId": self.turn_id}
         )
 
+    def _report(self) -> None:
+        """List what was denied since nobody watches, with what would allow it."""
+        for item in self._denied:
+            self.console.complain(f"denied, as nobody watches this run: {shown(item['title'])}")
+            for reason in item["verdict"]["reasons"][1:]:
+                self.console.complain(f"  {shown(reason['text'])}")
+            for rule in item["verdict"].get("rules") or ():
+                command = f"kova-ls permission add {shlex.quote(rule)}"
+                self.console.complain(f"  `{shown(command)}` would allow it beforehand")
+
     def _conclude(self, payload: Message) -> int:
         self.feed.end_line()
+        self._report()
         error: Any = payload.get("error")
         match payload.get("stopReason"):
             case "done":
                 denied = isinstance(self.answering, Nobody) and self.answering.denied_count
-                return arguments.DENIED if denied else arguments.DONE
+                return arguments.DENIED if denied or self._denied else arguments.DONE
             case "interrupted":
                 stopped = list(payload.get("stopped") or ()) or self._stopped
                 what = ", ".join(shown(text) for text in stopped) or "nothing was running"

@@ -45,7 +45,10 @@ def methods(rows: Mapping[str, Method]) -> str:
 
 def settings(schema: Schema) -> str:
     """Return the table of settings, tables of tables as `[models.NAME]`."""
-    rows = [(key, part) for key, part in schema["properties"].items() if key != "models"]
+    tables = ("models", "automation")
+    rows = [(key, part) for key, part in schema["properties"].items() if key not in tables]
+    unwatched = schema["$defs"]["AutomationSettings"]
+    rows += [(f"automation.{key}", part) for key, part in unwatched["properties"].items()]
     model = schema["$defs"]["ModelSettings"]
     rows += [
         (f"models.NAME.{key}", part) for key, part in model["properties"].items() if key != "price"

@@ -29,6 +29,7 @@ def enqueue(
     input: tuple[InputPart, ...],
     prompt_id: str,
     client: str | None,
+    automation: str | None = None,
 ) -> tuple[r.QueuedPrompt, ...]:
     """Return the queue with one more prompt. Raises: RequestFailed when there is no room."""
     size = sum(_size(queued.input) for queued in waiting) + _size(input)
@@ -38,7 +39,13 @@ def enqueue(
             f"{len(waiting)} prompts wait in this session already. Let some be answered, "
             "interrupt the turn, or steer it.",
         )
-    prompt = r.QueuedPrompt(prompt_id=prompt_id, turn_id=token_hex(8), input=input, client=client)
+    prompt = r.QueuedPrompt(
+        prompt_id=prompt_id,
+        turn_id=token_hex(8),
+        input=input,
+        client=client,
+        automation=automation,
+    )
     return (*waiting, prompt)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from kova_ls.engine import adoption, machine, orphans
+from kova_ls.engine import adoption, machine, orphans, unattended
 from kova_ls.engine.answers import remember
 from kova_ls.engine.approvals import is_same_preview, is_same_subject, tool_card
 from kova_ls.engine.asking import Asking
@@ -30,7 +30,7 @@ from kova_ls.permission.effects import Effect
 from kova_ls.permission.facts import Call, Ruling
 from kova_ls.tools import by_name
 from kova_ls.tools._base import Preview, Reply, Tool, ToolError, ToolResult
-from kova_ls.values import Reason, ToolCallItem, Verdict
+from kova_ls.values import Reason, ToolCallItem
 from kova_ls.vocabulary import Decision, ItemStatus, ToolKind
 
 if TYPE_CHECKING:
@@ -131,16 +131,28 @@ class CallRun:
                 tool, args, call, ruling
             ):
                 break
+            if self._is_unattended(tool, args, ruling):
+                return
             if await self._offer_adoption(tool, args, ruling):
                 continue
             if not await self._ask(tool, args, call, ruling):
                 return
         answer = None
         if tool.asks is not None:
+            if self._is_unattended(tool, args, ruling):
+                return
             answer = await self._ask_person(tool, args, call, ruling)
             if answer is None:
                 return
         await self._execute(tool, args, call, ruling, answer)
+
+    def _is_unattended(self, tool: Tool, args: Any, ruling: Ruling) -> bool:
+        """End a call that needs a person when nobody watches; True when so."""
+        if self.session.state.unattended is None:
+            return False
+        denied = unattended.denied(self.session, ruling)
+        self._refuse(denied.reasons[0].text, ItemStatus.BLOCKED, tool, args, denied)
+        return True
 
     async def _offer_adoption(self, tool: Tool, args: Any, ruling: Ruling) -> bool:
         """Show what waits in a permission file, once, before the call's own card; True when so."""
@@ -380,7 +392,7 @@ class CallRun:
         item = self._item.find()
         assert item is not None
         text = f"Blocked: {why}" if status is ItemStatus.BLOCKED else why
-        verdict = Verdict(decision=ruling.decision, reasons=ruling.reasons)
+        verdict = unattended.verdict(ruling)
         self._item.complete(item.model_copy(update={"verdict": verdict}), status, text, error=why)
 
     def _refuse_answer(self, tool: Tool, args: Any, ruling: Ruling, said: machine.Reply) -> None:

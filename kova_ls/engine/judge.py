@@ -10,6 +10,7 @@ from kova_ls.engine.grant_set import Proposal, visible
 from kova_ls.engine.local_modules import with_local_modules
 from kova_ls.engine.places import CASE_FOLDS, path_dirs, workspace_path
 from kova_ls.engine.programs import Programs
+from kova_ls.engine.unattended import level_now
 from kova_ls.engine.workspace import file_uri, resolve
 from kova_ls.journal.records import RootEntry
 from kova_ls.permission.effects import Effect, ReadPath, RunCommand, WritePath
@@ -56,7 +57,7 @@ def facts(session: "Session", effects: Sequence[Effect] = ()) -> Facts:
     env = session.env
     return Facts(
         mode=session.state.mode,
-        level=session.state.level,
+        level=level_now(session),
         workspace=workspace,
         roots=tuple(roots),
         allow=grants.allow,

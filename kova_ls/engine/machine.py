@@ -131,6 +131,8 @@ class State:
     """Name of the editor that the running turn came from."""
     client_id: str | None = None
     """Window of that editor."""
+    unattended: ApprovalLevel | None = None
+    """Level of the running turn when nobody watches it."""
     ended: r.TurnCompleted | None = None
     """How the last turn ended; absent while one runs."""
     resumed_steps: int = 0
@@ -202,6 +204,7 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
                 input=record.input,
                 client=record.client,
                 client_id=record.client_id,
+                unattended=record.level,
                 queue=tuple(q for q in state.queue if q.prompt_id != record.prompt_id),
                 prompts={**state.prompts, record.prompt_id: record.turn_id},
             )

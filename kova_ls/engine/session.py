@@ -207,6 +207,7 @@ class Session:
         prompt_id: str | None,
         when_busy: WhenBusy,
         editor: Editor | None,
+        automation: str | None = None,
     ) -> tuple[str, StartStatus]:
         """Begin, queue or steer; the same `prompt_id` again changes nothing.
 
@@ -220,14 +221,14 @@ class Session:
         if self.state.status is SessionState.IDLE and not self.state.queue:
             self.engine.models.check(self.state.model, editor)
             turn_id = token_hex(8)
-            self._begin(turn_id, prompt_id, input, editor)
+            self._begin(turn_id, prompt_id, input, editor, automation=automation)
             return turn_id, StartStatus.STARTED
         if when_busy is WhenBusy.STEER and self.state.turn_id is not None:
             self._say(input, prompt_id, editor)
             return self.state.turn_id, StartStatus.STEERED
         if when_busy is WhenBusy.QUEUE:
             client = editor.name if editor is not None else None
-            queue = backlog.enqueue(self.state.queue, input, prompt_id, client)
+            queue = backlog.enqueue(self.state.queue, input, prompt_id, client, automation)
             self.record(r.QueueUpdated(queue=queue))
             self._next()
             return queue[-1].turn_id, StartStatus.QUEUED
@@ -342,8 +343,10 @@ class Session:
         input: tuple[InputPart, ...],
         editor: Editor | None,
         client: str | None = None,
+        automation: str | None = None,
     ) -> None:
         from kova_ls.engine.turn import run_turn
+        from kova_ls.engine.unattended import level_for
 
         self.record(
             r.TurnStarted(
@@ -352,6 +355,8 @@ class Session:
                 input=input,
                 client=editor.name if editor else client,
                 client_id=editor.id if editor else None,
+                automation=automation,
+                level=level_for(self, automation, editor) if automation is not None else None,
             )
         )
         self.origin = editor
@@ -395,7 +400,9 @@ class Session:
         first = self.state.queue[0]
         editor = self.engine.editor_named(first.client)
         with contextlib.suppress(KovaError):
-            self._begin(first.turn_id, first.prompt_id, first.input, editor, first.client)
+            self._begin(
+                first.turn_id, first.prompt_id, first.input, editor, first.client, first.automation
+            )
             self.record(r.QueueUpdated(queue=self.state.queue))
 
     def close(self) -> None:

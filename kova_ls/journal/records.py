@@ -110,6 +110,8 @@ class QueuedPrompt(Value):
     """As given."""
     client: str | None = None
     """Name of the editor it came from."""
+    automation: str | None = None
+    """Name of the run that nobody watches."""
 
 
 class QueueUpdated(Record):
@@ -136,6 +138,10 @@ class TurnStarted(Record):
     """Name of the editor it came from."""
     client_id: str | None = None
     """Id of the editor's window."""
+    automation: str | None = None
+    """Name of a run that nobody watches: what would ask is denied in it."""
+    level: ApprovalLevel | None = None
+    """Of such a run, in place of the session's."""
 
 
 class TurnSuspended(Record):

@@ -18,6 +18,9 @@ class TurnStartParams(WireModel):
     """The same id again returns the same turn."""
     when_busy: WhenBusy = WhenBusy.REJECT
     """What to do when a turn runs."""
+    automation: str | None = Field(default=None, min_length=1, max_length=200)
+    """Nobody watches: what would ask is denied at once, and the level is the one that the user's
+    settings give to runs of this name."""
 
 
 class TurnStartResult(WireModel):

@@ -286,12 +286,30 @@ def test_a_whole_turn_through_pipes(program, folder):
 def test_without_a_terminal_a_change_is_denied_and_the_model_is_told(program, folder):
     env = program(
         call("write", path="b.py", content="y\n"),
-        {"text": "I could not write.", "expect": ["without a terminal"]},
+        {"text": "I could not write.", "expect": ["Nobody watches this run"]},
     )
     done = execute(env, folder, "run", "-", stdin="write b.py")
     assert (done.returncode, done.stdout) == (3, "I could not write.\n")
-    assert "denied, as there is no terminal to ask at" in done.stderr
+    assert "denied, as nobody watches this run: Write b.py\n  At level `ask`" in done.stderr
     assert not (folder / "b.py").exists()
+
+
+@pytest.mark.e2e
+def test_a_run_that_nobody_watches_has_a_level_of_its_own(program, folder, tmp_path):
+    """The session is at `auto`; runs without a terminal are not, but for the one that is named."""
+    make = call("bash", command="touch made")
+    env = program({"text": "Hi."}, make, {"text": "Denied."}, make, {"text": "Made."})
+    assert execute(env, folder, "run", "x", "--trust", "--level", "auto").returncode == 0
+    with (tmp_path / "home" / "config.toml").open("a") as file:
+        file.write('[automation.levels]\nnightly = "auto"\n')
+    done = execute(env, folder, "run", "x", "--continue", "--trust")
+    assert (done.returncode, done.stdout) == (3, "Denied.\n")
+    assert "denied, as nobody watches this run: $ touch made" in done.stderr
+    assert "`kova-ls permission add 'touch *'` would allow it beforehand" in done.stderr
+    assert not (folder / "made").exists()
+    done = execute(env, folder, "run", "x", "--continue", "--trust", "--automation", "nightly")
+    assert (done.returncode, done.stdout) == (0, "Made.\n")
+    assert (folder / "made").exists()
 
 
 @pytest.mark.e2e

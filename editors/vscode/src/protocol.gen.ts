@@ -6,7 +6,7 @@
 export const PROTOCOL_VERSION = 1;
 
 /** Compare with `schemaHash` of the handshake: equal hashes mean equal schemas. */
-export const SCHEMA_HASH = "66172dd7f30ec98d";
+export const SCHEMA_HASH = "8e9bfe046337fe74";
 
 /** One proposed item, to be written into the file of this machine. */
 export interface AcceptParams {
@@ -1059,6 +1059,8 @@ export interface QueuedPrompt {
   input: InputPart[];
   /** Name of the editor it came from. */
   client?: string;
+  /** Name of the run that nobody watches. */
+  automation?: string;
 }
 
 /** A stretch of a document, end exclusive. */
@@ -1658,6 +1660,11 @@ export interface TurnStartParams {
   promptId?: string;
   /** What to do when a turn runs. Default: reject. */
   whenBusy?: WhenBusy;
+  /**
+   * Nobody watches: what would ask is denied at once, and the level is the one that the user's
+   * settings give to runs of this name.
+   */
+  automation?: string;
 }
 
 /** Answered at once; the turn's end is an event. */
@@ -1678,6 +1685,10 @@ export interface TurnStartedPayload {
   client?: string;
   /** Id of the editor's window. */
   clientId?: string;
+  /** Name of a run that nobody watches: what would ask is denied in it. */
+  automation?: string;
+  /** Of such a run, in place of the session's. */
+  level?: ApprovalLevel;
 }
 
 /** Say something into the running turn; the model reads it before its next step. */
@@ -1736,6 +1747,8 @@ export interface Verdict {
   decision: Decision;
   /** Every reason, strictest first. */
   reasons?: Reason[];
+  /** Of a call that an unattended run denied: the rules that would let it through. */
+  rules?: string[];
 }
 
 /** What to do with a prompt while a turn runs. */

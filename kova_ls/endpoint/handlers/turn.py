@@ -19,7 +19,11 @@ def turn_start(endpoint: "EditorEndpoint", params: pt.TurnStartParams) -> WireMo
     """Give the session a prompt."""
     session = acting(endpoint, params.session_id)
     turn_id, status = session.start(
-        params.input, prompt_id=params.prompt_id, when_busy=params.when_busy, editor=endpoint
+        params.input,
+        prompt_id=params.prompt_id,
+        when_busy=params.when_busy,
+        editor=endpoint,
+        automation=params.automation,
     )
     return pt.TurnStartResult(turn_id=turn_id, status=status)
 

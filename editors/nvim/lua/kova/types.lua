@@ -619,6 +619,7 @@
 ---@field turnId string The turn it will become.
 ---@field input kova.InputPart[] As given.
 ---@field client? string Name of the editor it came from.
+---@field automation? string Name of the run that nobody watches.
 
 ---A stretch of a document, end exclusive.
 ---@class (exact) kova.Range
@@ -970,6 +971,7 @@
 ---@field input kova.InputPart[] What the person says and attaches.
 ---@field promptId? string The same id again returns the same turn.
 ---@field whenBusy? kova.WhenBusy What to do when a turn runs. Default: reject.
+---@field automation? string Nobody watches: what would ask is denied at once, and the level is the one that the user's settings give to runs of this name.
 
 ---Answered at once; the turn's end is an event.
 ---@class (exact) kova.TurnStartResult
@@ -982,6 +984,8 @@
 ---@field input? kova.InputPart[] As given.
 ---@field client? string Name of the editor it came from.
 ---@field clientId? string Id of the editor's window.
+---@field automation? string Name of a run that nobody watches: what would ask is denied in it.
+---@field level? kova.ApprovalLevel Of such a run, in place of the session's.
 
 ---Say something into the running turn; the model reads it before its next step.
 ---@class (exact) kova.TurnSteerParams
@@ -1016,6 +1020,7 @@
 ---@class (exact) kova.Verdict
 ---@field decision kova.Decision The strictest decision of all gates.
 ---@field reasons? kova.Reason[] Every reason, strictest first.
+---@field rules? string[] Of a call that an unattended run denied: the rules that would let it through.
 
 ---What to do with a prompt while a turn runs.
 ---@alias kova.WhenBusy "reject"|"queue"|"steer"
@@ -1026,7 +1031,7 @@ local M = {}
 M.version = 1
 
 ---Digest of openrpc.json, for `schemaHash`.
-M.schema_hash = "66172dd7f30ec98d"
+M.schema_hash = "8e9bfe046337fe74"
 
 ---Method names.
 M.methods = {
