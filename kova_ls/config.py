@@ -76,9 +76,9 @@ class AutomationSettings(Table):
     """`[automation]`: what runs that nobody watches may do; what would ask is denied in them."""
 
     level: Literal["ask", "workspace-write", "auto-edit"] = "workspace-write"
-    """The approval level of all of them, in place of the session's."""
+    """Approval level of runs that nobody watches, in place of the session's."""
     levels: dict[str, ApprovalLevel] = Field(default_factory=dict)
-    """By the run's name; here alone may be `auto`."""
+    """Approval levels of such runs by their names; here alone may be `auto`."""
 
 
 class Settings(Table):

@@ -354,3 +354,36 @@ turn t1 from tester
   call ok: 'Revise the plan in <root>/data/sessions/<session>/plan.md, then call plan_exit again.\\nThe person says: Add tests.'
 turn t1 done
 """)
+
+
+def test_the_same_write_asks_every_time_at_level_ask():
+    step = call("write", path="a.txt", content="x")
+    transcript = play([step, step, END], level="ask", answers=["once", "once"], only=CALLS)
+    assert transcript.count("card tool 'Write a.txt' deny/once ['level']") == 2
+    assert transcript.count("call ok") == 2
+
+
+def test_just_this_once_leaves_nothing_on_the_disk():
+    found = []
+
+    def look(stage, _session):
+        places = [stage.root / "kova", stage.root / "home", stage.workspace]
+        found.append(
+            {
+                str(path): path.read_bytes()
+                for place in places
+                for path in place.rglob("*")
+                if path.is_file()
+            }
+        )
+
+    step = call("bash", command="true made")
+    transcript = play(
+        [step, step, END],
+        before=look,
+        answers=["once", look],
+        only=CALLS,
+    )
+    assert transcript.count("card tool") == 2
+    assert found[0] == found[1]
+    assert found[0]

@@ -48,7 +48,7 @@ async def test_an_answer_that_the_card_does_not_offer_is_refused(desk):
     for decision in ("approve", "yes", "allowed", ""):
         answer = {"approvalId": card["approvalId"], "decision": decision}
         error = await wire.error("kova/approval/respond", answer)
-        assert error["data"]["code"] == "invalidParams"
+        assert (error["code"], error["data"]["code"]) == (-32602, "invalidParams")
         assert "deny, once, remember" in error["message"]
     listed = await wire.result("kova/approval/list", {"sessionId": session})
     assert listed["approvals"] == [card]

@@ -294,3 +294,47 @@ async def test_the_snapshot_names_what_waits(desk):
     session = await wire.create()
     attached = await wire.result("kova/session/attach", {"sessionId": session})
     assert any("make *" in notice for notice in attached["snapshot"]["notices"])
+
+
+DOORS = (
+    *("touch x", "git log && touch y", "cat .env", "echo a > b", "ls; rm -rf ~"),
+    *("python3 -m pytest -q", "python3 -m json.tool a"),
+)
+
+
+async def test_the_card_and_a_run_that_nobody_watches_say_what_explain_says(desk):
+    steps = [call("bash", command=command) for command in DOORS]
+    stage, wire = await desk([*steps, say("Done."), *steps, say("Done.")])
+    put(stage.workspace / ".kova/permissions.json", {"version": 1, "allow": ["touch *"]})
+    session = await wire.create()
+    explained = [
+        await wire.result(
+            "kova/permission/explain",
+            {"sessionId": session, "tool": "bash", "input": {"command": command}},
+        )
+        for command in DOORS
+    ]
+    assert {found["decision"] for found in explained} == {"ask"}
+    await wire.start(session)
+    for number, found in enumerate(explained, 1):
+        card = (await wire.event("approval.requested", number))["payload"]["approval"]
+        assert card["reasons"] == found["reasons"]
+        assert card["subject"]["segments"] == found["segments"]
+        assert card.get("rules", []) == found.get("rules", [])
+        assert set(found.get("notices", [])) <= set(card.get("notices", []))
+        answer = {"approvalId": card["approvalId"], "decision": "deny"}
+        await wire.result("kova/approval/respond", answer)
+    await wire.event("turn.completed")
+    unwatched = {
+        "sessionId": session,
+        "input": [{"type": "text", "text": "Go."}],
+        "automation": "nightly",
+    }
+    await wire.result("kova/turn/start", unwatched)
+    await wire.event("turn.completed", 2)
+    ended = [event["payload"]["item"] for event in wire.events if event["type"] == "item.completed"]
+    verdicts = [item["verdict"] for item in ended if item["kind"] == "toolCall"][len(DOORS) :]
+    for verdict, found in zip(verdicts, explained, strict=True):
+        assert (verdict["decision"], verdict["reasons"][0]["code"]) == ("deny", "unattended")
+        assert verdict["reasons"][1:] == found["reasons"]
+        assert verdict.get("rules", []) == found.get("rules", [])

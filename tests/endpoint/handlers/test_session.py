@@ -198,3 +198,26 @@ async def test_a_damaged_session_is_said_and_the_others_live(desk):
     assert error["data"]["code"] == "journalDamaged"
     assert "line 1" in error["message"]
     assert await wire.create()
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("mode", ["agent", "plan", "ask", "goal"]),
+        ("level", ["ask", "workspace-write", "auto-edit", "auto"]),
+    ],
+)
+async def test_modes_and_levels_are_four_each_and_independent(desk, setting, words):
+    _, wire = await desk()
+    session = await wire.create()
+    before = (await wire.result("kova/session/attach", {"sessionId": session}))["snapshot"]
+    other = {"mode": "level", "level": "mode"}[setting]
+    for word in words:
+        params = {"sessionId": session, setting: word}
+        now = await wire.result("kova/session/configure", params)
+        assert (now[setting], now[other]) == (word, before[other])
+    for wrong in ("x", "Auto", "YOLO", ""):
+        params = {"sessionId": session, setting: wrong}
+        error = await wire.error("kova/session/configure", params)
+        assert error["code"] == -32602
+        assert all(f"'{word}'" in error["message"] for word in words)
