@@ -32,7 +32,7 @@ def test_an_edit_inside_the_workspace_runs_at_its_level():
         only=CALLS,
     ) == snapshot("""\
 turn t1 from tester
-  call 'Edit a.txt' allow ['reading', 'inside'] running
+  call 'Edit a.txt' allow ['inside', 'reading'] running
   call ok: 'Replaced 1 match in a.txt (line 1).'
 turn t1 done
 """)

@@ -2,11 +2,13 @@
 
 import asyncio
 
+import pytest
 from inline_snapshot import snapshot
 
 from kova_ls.engine.prompt import Conversation
 from kova_ls.journal import records as r
 from kova_ls.journal.stream import Delta
+from kova_ls.llm.scripted import ScriptedAdapter
 from tests.support.play import play
 from tests.support.stage import Stage, call, say
 
@@ -142,3 +144,36 @@ def _text(words):
     from tests.support.stage import text
 
     return text(words)
+
+
+READING = {
+    *("read", "glob", "grep", "Question", "TodoList", "diagnostics"),
+    *("open_file", "open_plugin_panel"),
+}
+CHANGING = {"write", "edit", "bash"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "tools"),
+    [
+        ("agent", READING | CHANGING),
+        ("goal", READING | CHANGING),
+        ("plan", READING | CHANGING | {"plan_exit"}),
+        ("ask", READING),
+    ],
+)
+async def test_the_model_is_told_of_the_tools_of_the_mode(tmp_path, monkeypatch, mode, tools):
+    requests = []
+    run = ScriptedAdapter.run
+
+    async def note(self, request, sink, on_retry):
+        requests.append({tool.name for tool in request.tools})
+        return await run(self, request, sink, on_retry)
+
+    monkeypatch.setattr(ScriptedAdapter, "run", note)
+    stage = Stage(tmp_path, [say("Done.")])
+    session = stage.create(mode=mode)
+    stage.prompt(session, "Go.")
+    await stage.idle(session)
+    assert requests == [tools]
+    await stage.close()

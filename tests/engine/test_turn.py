@@ -256,7 +256,7 @@ turn t1 from tester
   user 'Look. file file file file selection'
   context '<file uri="<ws>/a.txt">\\none\\ntwo\\n\\n</file>'
   context '<file uri="<ws>/a.txt">\\ntwo\\n</file>'
-  context '<file uri="<ws>/open%2Etxt">\\nunsaved\\n\\n</file>'
+  context '<file uri="<ws>/open%2Etxt" seen="in the editor, not saved">\\nunsaved\\n\\n</file>'
   context '<file uri="<ws>/missing.txt" error="No such file or directory"/>'
   reply ok 'Seen.'
 turn t1 done
