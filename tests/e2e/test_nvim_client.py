@@ -977,6 +977,17 @@ async def test_nothing_is_loaded_before_the_first_use(tmp_path: Path, workspace:
         assert await nvim.lua("return require('kova').statusline()") == ""
 
 
+async def test_the_end_of_a_paragraph_taller_than_the_window_is_followed(
+    tmp_path: Path, workspace: Path
+) -> None:
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await begin(nvim, engine)
+        engine.item(reply("a1"), ended=False)
+        engine.delta("a1", 0, "word " * 600)
+        engine.delta("a1", 3_000, "finis")
+        await nvim.wait("finis")
+
+
 async def test_health_is_reported(tmp_path: Path, workspace: Path) -> None:
     async with editor(tmp_path, workspace, height=50) as (nvim, engine):
         await begin(nvim, engine)

@@ -66,7 +66,10 @@ function M.follow(following)
   local last = vim.api.nvim_buf_line_count(M.buf)
   for _, win in ipairs(following) do
     if vim.api.nvim_win_is_valid(win) then
-      pcall(vim.api.nvim_win_set_cursor, win, { last, 0 })
+      -- A paragraph that is taller than the window shows its end only where the cursor is there.
+      local is_tall = vim.api.nvim_win_text_height(win, { start_row = last - 1 }).all
+        > vim.api.nvim_win_get_height(win)
+      pcall(vim.api.nvim_win_set_cursor, win, { last, is_tall and vim.fn.col({ last, "$" }, win) - 1 or 0 })
       local top = vim.fn.line("w0", win)
       if top > 1 then -- folding may have left empty room below
         local shown = vim.api.nvim_win_text_height(win, { start_row = top - 1 }).all
