@@ -43,6 +43,7 @@ NEVER: tuple[Never, ...] = (
             "python3.12 x.py",
             "py x.py",
             "python -c 1",
+            "python -c pytest",
             "python -m x",
             "python -m",
             "python -B -m pytest",

@@ -141,3 +141,10 @@ def test_a_module_of_the_folder_asks() -> None:
     assert decide(RunCommand("python -m json.tool a", WORKSPACE, frozenset({"click"})), given) == (
         "allow"
     )
+
+
+@pytest.mark.parametrize("option", ["-c", "-v", "-B", "-W", "-mm", "--"])
+def test_no_other_option_than_m_names_a_module(option: str) -> None:
+    ruling = rule_on(f"python {option} pytest", facts("python -m pytest *", "python *"))
+    assert ruling.decision.value == "ask"
+    assert ruling.rules == ()
