@@ -222,10 +222,10 @@ class Workbench:
 
     def ask(self, prompt: str) -> None:
         """Type a prompt into the conversation and send it."""
-        self.do("focus", selector=".prompt textarea", view="chat")
-        self.type(prompt)
+        field = {"selector": ".prompt textarea", "view": "chat"}
+        self.do("fill", text=prompt, **field)  # a frame made anew would lose what is typed
         self.until(".composer button[type=submit]", "element.ariaDisabled !== 'true'")
-        self.press("Enter")
+        self.do("pressIn", key="Enter", **field)
 
     @contextmanager
     def running(self) -> Generator[None]:

@@ -109,7 +109,7 @@ const operations = {
   },
   async openFile({ name }) {
     const tab = page.locator(`.tab.active[aria-label^='${name}']`);
-    await chooseQuickly("Control+p", name, name, () => tab.waitFor({ timeout: 3000 }));
+    await chooseQuickly("Control+p", name, name, () => tab.waitFor({ timeout: 5000 }));
   },
   async press({ keys }) {
     for (const key of keys) {
@@ -148,6 +148,12 @@ const operations = {
   },
   async focus(where) {
     await (await at(where)).focus();
+  },
+  async fill({ text, ...where }) {
+    await (await at(where)).fill(text);
+  },
+  async pressIn({ key, ...where }) {
+    await (await at(where)).press(key);
   },
   async text(where) {
     return (await at(where)).innerText();
