@@ -425,8 +425,9 @@ def test_a_forged_ledger_confirms_nothing(later):
     def plant(stage, _session):
         lines = forged(stage)
         # The second way is a process that is left behind, and is alive at the next call.
-        script = f"( {lines} touch made; sleep 60 ) >/dev/null 2>&1 &\n" if later else lines
-        stage.put("evil.sh", f"{script}while [ ! -s .kova/permissions.local.json ]; do :; done\n")
+        planted = f"{lines}touch made\n"
+        script = f"( {planted}sleep 60 ) >/dev/null 2>&1 &\n" if later else planted
+        stage.put("evil.sh", f"{script}until [ -e made ]; do :; done\n")
         executable("evil.sh")(stage, _session)
         stage.engine.grants.remember(workspace(stage), ["./evil.sh"])
 
