@@ -129,13 +129,20 @@ _REASONED = frozenset({"Escape", "Guarded", "Never"})
 """Tables whose rows hold much that is not said; only the field `reason` is."""
 
 
+def _tree(text: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except SystemError:  # CPython 3.11 miscounts when a collection comes in its midst: gh-106905
+        return ast.parse(text)
+
+
 def texts() -> dict[str, list[str]]:
     """Return every template with the places it stands at, as `room/file.py:line`."""
     found: dict[str, list[str]] = {}
     for path in sorted(ROOT.rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()
         if (name.split("/")[0] in _ROOMS or name in _MODULES) and name not in _SILENT_FILES:
-            for line, text in _File(name).read(ast.parse(path.read_text(encoding="utf-8"))):
+            for line, text in _File(name).read(_tree(path.read_text(encoding="utf-8"))):
                 if text not in _SILENT_TEXTS:
                     found.setdefault(text, []).append(f"{name}:{line}")
     return found
