@@ -107,8 +107,7 @@ async def _put_card(lsp: "LspServer", card: Approval) -> bool:
     if title in (_DENY_AND_SAY, _WORDS["revise"]):
         await _put_words(lsp, card, choices[title]["decision"])
         return False
-    params = pa.ApprovalRespondParams(approval_id=card.approval_id, **choices[title])
-    _tell_other(lsp, HANDLERS["kova/approval/respond"](lsp.endpoint, params))
+    _answer(lsp, card.approval_id, **choices[title])
     return True
 
 
@@ -137,8 +136,7 @@ def decide(lsp: "LspServer", approval_id: str, decision: str) -> None:
         raise RequestFailed(
             "invalidParams", "Open the card first: run kova.pending, then choose among its actions."
         )
-    params = pa.ApprovalRespondParams(approval_id=approval_id, decision=decision)
-    _tell_other(lsp, HANDLERS["kova/approval/respond"](lsp.endpoint, params))
+    _answer(lsp, approval_id, decision=decision)
 
 
 async def _open_whole(lsp: "LspServer", card: Approval) -> None:
@@ -162,15 +160,18 @@ async def _put_words(lsp: "LspServer", card: Approval, decision: str) -> None:
     """Let the person write what goes to the model with their decision."""
 
     def send(words: str) -> None:
-        params = pa.ApprovalRespondParams(
-            approval_id=card.approval_id, decision=decision, feedback=words
-        )
-        _tell_other(lsp, HANDLERS["kova/approval/respond"](lsp.endpoint, params))
+        _answer(lsp, card.approval_id, decision=decision, feedback=words)
 
     title = lsp.say(card.title)
     head = [f"# {lsp.say(_WORDS[decision]).removesuffix(' …')}", "", code(title)]
     session = lsp.watches[card.session_id].session
     await put_form(lsp, session, title, words_form(head, send, lsp.endpoint.language))
+
+
+def _answer(lsp: "LspServer", approval_id: str, **answer: Any) -> None:
+    """Answer a card. Raises: RequestFailed."""
+    params = pa.ApprovalRespondParams(approval_id=approval_id, **answer)
+    _tell_other(lsp, HANDLERS["kova/approval/respond"](lsp.endpoint, params))
 
 
 def _tell_other(lsp: "LspServer", result: Any) -> None:
