@@ -11,6 +11,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from kova_ls.engine.grant_set import Pending, visible
+from kova_ls.engine.notices import notice
 from kova_ls.engine.places import workspace_path
 from kova_ls.errors import KovaError
 from kova_ls.values import Approval, OtherSubject, Reason
@@ -74,7 +75,7 @@ def settle(session: "Session", pending: Pending, decision: str) -> None:
     try:
         engine.grants.adopt(workspace_path(session), pending.source, shown=pending)
     except KovaError as error:
-        session.notice("warning", f"Nothing was put into force. {error.message}")
+        notice(session, "warning", f"Nothing was put into force. {error.message}")
     engine.recheck()
 
 

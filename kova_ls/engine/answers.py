@@ -5,6 +5,7 @@ Invariant: nothing is recorded that the card or the questions did not offer.
 
 from typing import TYPE_CHECKING
 
+from kova_ls.engine.notices import notice
 from kova_ls.engine.places import workspace_path
 from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
@@ -74,7 +75,7 @@ def remember(session: "Session", rules: tuple[str, ...]) -> None:
         session.engine.grants.remember(workspace, rules)
     except (KovaError, OSError) as error:
         message = error.message if isinstance(error, KovaError) else str(error)
-        session.notice("warning", f"Allowed once, but not remembered: {message}")
+        notice(session, "warning", f"Allowed once, but not remembered: {message}")
 
 
 def answer(

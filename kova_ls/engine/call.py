@@ -13,22 +13,21 @@ from dataclasses import dataclass
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from kova_ls.engine import adoption, machine, orphans, unattended
 from kova_ls.engine.answers import remember
 from kova_ls.engine.approvals import is_same_preview, is_same_subject, tool_card
+from kova_ls.engine.arguments import parse
 from kova_ls.engine.asking import Asking
 from kova_ls.engine.call_item import CallItem
 from kova_ls.engine.card_watch import CardWatch
 from kova_ls.engine.context import CallContext
 from kova_ls.engine.judge import judge, resolver
+from kova_ls.engine.notices import tell_notices
 from kova_ls.engine.places import workspace_path
 from kova_ls.engine.workspace import file_uri
 from kova_ls.journal import records as r
 from kova_ls.permission.effects import Effect
 from kova_ls.permission.facts import Call, Ruling
-from kova_ls.tools import by_name
 from kova_ls.tools._base import Preview, Reply, Tool, ToolError, ToolResult
 from kova_ls.values import Reason, ToolCallItem
 from kova_ls.vocabulary import Decision, ItemStatus, ToolKind
@@ -74,7 +73,7 @@ class CallRun:
             await self._end_interrupted(found)
             return
         try:
-            tool, args = self._parse()
+            tool, args = parse(self.session, self.call)
         except ToolError as error:
             self._refuse(str(error), ItemStatus.ERROR)
             return
@@ -87,29 +86,6 @@ class CallRun:
             result += f" What still ran of it (process {names}) was stopped."
             error += f"; process {names} still ran and was stopped"
         self._item.complete(item, ItemStatus.INTERRUPTED, result, error=error)
-
-    # -- what the model wrote -----------------------------------------------------------------
-
-    def _parse(self) -> tuple[Tool, Any]:
-        tool = by_name(self.call.tool)
-        if tool is None:
-            offered = ", ".join(
-                tool.name for tool in self.session.engine.offered(self.session.state.mode)
-            )
-            raise ToolError(f"There is no tool {self.call.tool!r}. Available: {offered}.")
-        if self.call.was_cut_off:
-            raise ToolError(
-                f"The arguments of {tool.name} are no whole JSON object, and it was not run. "
-                "Send the call again, with valid JSON."
-            )
-        try:
-            return tool, tool.args.model_validate_json(self.call.arguments or "{}")
-        except ValidationError as error:
-            wrong = "; ".join(
-                f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}"
-                for e in error.errors(include_url=False, include_input=False)[:5]
-            )
-            raise ToolError(f"The arguments of {tool.name} do not fit: {wrong}.") from None
 
     # -- the gates ----------------------------------------------------------------------------
 
@@ -351,7 +327,7 @@ class CallRun:
         if said is not None and said.feedback and tool.asks is None:
             text += f"\n\nThe person said: {said.feedback}"
         text += "".join(f"\n[{note}]" for note in context.workspace.notes)
-        session.tell_notices()
+        tell_notices(session)
         self._item.complete(
             item.model_copy(
                 update={

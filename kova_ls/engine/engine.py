@@ -24,13 +24,13 @@ from kova_ls.engine.judge import roots_of
 from kova_ls.engine.models import Models
 from kova_ls.engine.places import Places, path_of
 from kova_ls.engine.programs import Programs
+from kova_ls.engine.reopen import reopen
 from kova_ls.engine.running import CommandWatch
 from kova_ls.engine.session import Session
 from kova_ls.engine.title import one_line
-from kova_ls.engine.workspace import is_below
+from kova_ls.engine.trust import not_trusted, trusts
 from kova_ls.errors import (
     IllegalTransition,
-    JournalCorrupt,
     KovaError,
     RequestFailed,
     SettingsError,
@@ -156,17 +156,6 @@ class Engine:
             )
         return self._specs[mode]
 
-    # -- trust ----------------------------------------------------------------------------------
-
-    def may_trust(self, workspace: str) -> bool:
-        """Say whether a folder can be trusted at all: the home folder and `/` cannot."""
-        return workspace not in ("/", self.places.home)
-
-    def trusts(self, editor: Editor, workspace: str) -> bool:
-        """Say whether an editor's trust covers a folder: only what it has open, and below."""
-        is_open = any(is_below(workspace, folder) for folder in editor.folders)
-        return editor.trusted and is_open and self.may_trust(workspace)
-
     def editor_named(self, name: str | None) -> Editor | None:
         """Return an attached editor by name, for prompts that waited."""
         return next((editor for editor in self.editors if editor.name == name), None)
@@ -191,7 +180,7 @@ class Engine:
             )
         if not os.path.isdir(workspace):
             raise RequestFailed("noWorkspace", f"workspace: {workspace} is not a folder.")
-        trusted = self.trusts(editor, workspace)
+        trusted = trusts(self.places, editor, workspace)
         if level is None:
             level = ApprovalLevel.WORKSPACE_WRITE if trusted else ApprovalLevel.ASK
         elif level is not ApprovalLevel.ASK and not trusted:
@@ -238,25 +227,7 @@ class Engine:
                 "sessionNotFound", f"There is no session {session_id!r}. List the sessions again."
             )
         journal, stored = self._open(path)
-        if not stored:
-            journal.close()
-            raise RequestFailed("sessionNotFound", f"Session {session_id!r} is empty.")
-        try:
-            session = Session(self, journal, stored, stored[0].at)
-            if session.id != session_id:
-                raise JournalCorrupt(
-                    f"The folder {path.parent} holds the session {session.id}. Give it that name, "
-                    "or remove it if it is a copy."
-                )
-        except IllegalTransition as error:
-            journal.close()
-            raise JournalCorrupt(
-                f"{path} tells what cannot have happened: {error.message}. "
-                "Move the file away to go on without this session."
-            ) from error
-        except BaseException:
-            journal.close()
-            raise
+        session = reopen(self, journal, stored)
         self._sessions[session_id] = session
         session.resume()
         return session
@@ -406,12 +377,3 @@ class Engine:
         for session in self._sessions.values():
             await session.journal.sync()
             session.close()
-
-
-def not_trusted(level: ApprovalLevel) -> RequestFailed:
-    """Return the refusal to raise an untrusted session."""
-    return RequestFailed(
-        "notTrusted",
-        f"Level {level.value!r} needs a trusted folder. Trust the folder in the editor, or stay "
-        "at level 'ask'. The home folder and / cannot be trusted.",
-    )

@@ -1,10 +1,11 @@
 """Where a session's items stand in its journal, so that no item need be kept in memory."""
 
 from array import array
+from collections.abc import Iterable
 
 from kova_ls.journal import records as r
-from kova_ls.journal.store import Stored
-from kova_ls.values import Todo, TodosBlock, ToolCallItem
+from kova_ls.journal.store import Journal, Stored
+from kova_ls.values import Item, Todo, TodosBlock, ToolCallItem
 
 _STARTED = "item.started"
 _COMPLETED = "item.completed"
@@ -43,6 +44,19 @@ class ItemIndex:
         start = max(0, stop - limit)
         seqs = [self._ends[index] or self._starts[index] for index in range(start, stop)]
         return seqs, (self._starts[start] if start else None)
+
+    def read(
+        self, journal: Journal, still_open: Iterable[Item], before_seq: int | None, limit: int
+    ) -> tuple[list[Item], int | None]:
+        """Return the items of a page, those still open as they are now, and the place before it."""
+        seqs, before = self.page(before_seq, limit)
+        now = {item.item_id: item for item in still_open}
+        found: list[Item] = []
+        for seq in seqs:
+            record = journal.read(seq, seq)[0].record
+            assert isinstance(record, r.ItemStarted | r.ItemCompleted)
+            found.append(now.get(record.item.item_id, record.item))
+        return found, before
 
 
 _WITHIN_A_TURN = frozenset(

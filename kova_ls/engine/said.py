@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from kova_ls.engine.disk import decode
 from kova_ls.engine.grant_set import visible
 from kova_ls.engine.judge import may_read_unasked, resolver
+from kova_ls.engine.notices import notice
 from kova_ls.engine.overlays import SharedOverlays
 from kova_ls.journal import records as r
 from kova_ls.tools._base import ResolvedPath, ToolError
@@ -53,7 +54,8 @@ def say(
     session.record(r.ItemStarted(turn_id=state.turn_id, step_id=state.step_id, item=item))
     say_to_its_end(session, item)
     for part in withheld:
-        session.notice(
+        notice(
+            session,
             "warning",
             f"The {part.type} of {visible(getattr(part, 'uri', ''))} was left out: the file may hold "
             "secrets, or a rule denies it. Mention the file itself to show it to the model.",

@@ -13,7 +13,7 @@ from collections.abc import Coroutine, Mapping
 from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticSerializationError
 
@@ -30,7 +30,7 @@ from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Journal, Stored
 from kova_ls.journal.stream import Stream
-from kova_ls.values import InputPart, Item, NoticeItem, Todo
+from kova_ls.values import InputPart, Item, Todo
 from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState, StartStatus, WhenBusy
 
 if TYPE_CHECKING:
@@ -153,19 +153,6 @@ class Session:
             self._encoded.add((record,))
         return stored
 
-    def notice(self, level: Literal["info", "warning", "error"], text: str) -> None:
-        """Put a message of the engine into the transcript of the running turn."""
-        turn_id, step_id = self.state.turn_id, self.state.step_id
-        item = NoticeItem(item_id=token_hex(8), level=level, text=text)
-        self.record(r.ItemStarted(turn_id=turn_id, step_id=step_id, item=item))
-        self.record(r.ItemCompleted(turn_id=turn_id, step_id=step_id, item=item))
-
-    def tell_notices(self) -> None:
-        """Put what the running call left to say into the transcript."""
-        notices, self.notices = self.notices, []
-        for text in notices:
-            self.notice("warning", text)
-
     def commit_soon(self) -> None:
         """Put what was written on the disk, beside whatever comes next."""
         if self._committing is None or self._committing.done():
@@ -189,14 +176,7 @@ class Session:
 
     def items(self, before_seq: int | None, limit: int) -> tuple[list[Item], int | None]:
         """Return a page of items, oldest first, and `before_seq` of the page before it."""
-        seqs, before = self._items.page(before_seq, limit)
-        still_open = {item.item_id: item for item in self.state.open_items}
-        page: list[Item] = []
-        for seq in seqs:
-            record = self.journal.read(seq, seq)[0].record
-            assert isinstance(record, r.ItemStarted | r.ItemCompleted)
-            page.append(still_open.get(record.item.item_id, record.item))
-        return page, before
+        return self._items.read(self.journal, self.state.open_items, before_seq, limit)
 
     # -- what editors ask for -----------------------------------------------------------------
 

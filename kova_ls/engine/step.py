@@ -10,6 +10,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Literal
 
 from kova_ls.engine.call import CallRun
+from kova_ls.engine.notices import notice
 from kova_ls.engine.usage import total
 from kova_ls.errors import AdapterFailure
 from kova_ls.journal import records as r
@@ -207,7 +208,7 @@ async def _call_model(
     )
 
     def on_retry(attempt: int, wait_s: float, error: AdapterFailure) -> None:
-        session.notice("warning", f"{error.message} Trying again in {wait_s:.0f} s ({attempt}).")
+        notice(session, "warning", f"{error.message} Trying again in {wait_s:.0f} s ({attempt}).")
 
     return await adapter.run(request, writing.sink, on_retry)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kova_ls.engine.judge import may_read_unasked
 from kova_ls.engine.machine import end_of
+from kova_ls.engine.notices import tell_notices
 from kova_ls.engine.places import workspace_path
 from kova_ls.engine.prompt import system_prompt
 from kova_ls.engine.said import say, say_to_its_end
@@ -208,7 +209,7 @@ def _close(session: "Session", status: ItemStatus, why: str) -> tuple[str, ...]:
         if isinstance(item, ToolCallItem) and item.item_id not in waiting and not notes:
             stopped.append(item.title)
         _end_item(session, item, status, why)
-    session.tell_notices()
+    tell_notices(session)
     if state.step_id is not None:
         if not state.has_replied:
             stopped.append("the model's answer")

@@ -10,6 +10,7 @@ from kova_ls.engine.grant_judge import free_pass
 from kova_ls.engine.grant_set import Edit, Proposal
 from kova_ls.engine.judge import facts, judge
 from kova_ls.engine.places import workspace_path
+from kova_ls.engine.trust import may_trust
 from kova_ls.engine.workspace import file_uri
 from kova_ls.errors import RequestFailed
 from kova_ls.journal import records as r
@@ -113,7 +114,7 @@ def _deciding(endpoint: "EditorEndpoint", session_id: str) -> str:
     workspace = workspace_path(session)
     if workspace is None:
         raise RequestFailed("noWorkspace", "The session has no workspace.")
-    if not (endpoint.trusted and endpoint.engine.may_trust(workspace)):
+    if not (endpoint.trusted and may_trust(endpoint.engine.places, workspace)):
         raise RequestFailed(
             "notTrusted", "Permissions are changed from an editor that trusts the folder."
         )

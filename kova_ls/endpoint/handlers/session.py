@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from kova_ls.endpoint.handlers._table import acting, handles, session_of
 from kova_ls.endpoint.paging import events_page, items_page, snapshot
 from kova_ls.engine import Session
-from kova_ls.engine.engine import not_trusted
 from kova_ls.engine.places import path_of, workspace_path
 from kova_ls.engine.title import one_line
+from kova_ls.engine.trust import may_trust, not_trusted, trusts
 from kova_ls.errors import RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.protocol import session as ps
@@ -128,12 +128,12 @@ def session_cycle_level(endpoint: "EditorEndpoint", params: ps.SessionRef) -> Wi
 
 def _may_raise(endpoint: "EditorEndpoint", session: Session, level: ApprovalLevel) -> None:
     workspace = workspace_path(session)
-    if workspace is None or not endpoint.engine.may_trust(workspace):
+    if workspace is None or not may_trust(endpoint.engine.places, workspace):
         trusted = False
     else:
         # Who trusts folders of another window's session may raise it where that window did.
         trusted = endpoint.trusted and (
-            session.state.trusted or endpoint.engine.trusts(endpoint, workspace)
+            session.state.trusted or trusts(endpoint.engine.places, endpoint, workspace)
         )
     if level is not ApprovalLevel.ASK and not trusted:
         raise not_trusted(level)
