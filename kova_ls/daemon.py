@@ -24,9 +24,9 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, cast
 
 from kova_ls import paths, relay
+from kova_ls.ancestry import descends
 from kova_ls.endpoint.hub import Hub
 from kova_ls.endpoint.server import EditorEndpoint
-from kova_ls.engine.ancestry import descends
 
 if TYPE_CHECKING:
     from kova_ls.engine import Engine

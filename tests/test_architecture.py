@@ -199,6 +199,38 @@ def test_what_an_editor_starts_imports_nothing_heavy(module: str) -> None:
     assert heavy & {name.split(".")[0] for name in ran.stdout.split()} == set()
 
 
+ANSWER_INITIALIZE = """
+import asyncio, sys
+from unittest.mock import Mock
+import kova_ls.daemon
+from kova_ls.endpoint import framing
+from kova_ls.endpoint.hub import Hub
+from kova_ls.endpoint.server import EditorEndpoint
+
+async def main():
+    hub = Hub(Mock(side_effect=RuntimeError), stop=Mock(), on_change=Mock(), kova_home="")
+    endpoint = EditorEndpoint(hub, {})
+    endpoint.connection_made(transport := Mock())
+    transport.is_closing.return_value = False
+    transport.get_write_buffer_size.return_value = 0
+    params = b'{"initializationOptions":{"kova":{"versions":[1],"client":{}}}}'
+    endpoint.data_received(framing.request("1", "initialize", params))
+    assert b'"result"' in transport.write.call_args.args[0]
+    print(*sys.modules)
+
+asyncio.run(main())
+"""
+
+
+def test_an_editor_is_answered_before_the_engine_is_loaded() -> None:
+    command = [sys.executable, "-c", ANSWER_INITIALIZE]
+    ran = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    loaded = set(ran.stdout.split())
+    heavy = {"bashlex", "httpx", "lsprotocol", "platformdirs", "pydantic", "pygls"}
+    assert heavy & {name.split(".")[0] for name in loaded} == set()
+    assert "kova_ls.engine" not in loaded
+
+
 def architecture_map() -> set[str]:
     text = (PACKAGE / "ARCHITECTURE.md").read_text(encoding="utf-8")
     block = re.search(r"^```map\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)

@@ -19,8 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from kova_ls.ancestry import descends
 from kova_ls.engine import git_exclude, grant_disk, grant_file, grant_judge, ledger
-from kova_ls.engine.ancestry import descends
 from kova_ls.engine.grant_file import Content, Fault, Field
 from kova_ls.engine.grant_judge import resolve_root
 from kova_ls.engine.grant_read import LOCAL, LOCAL_NAME, GrantReader

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from kova_ls.engine.ancestry import descends
+from kova_ls.ancestry import descends
 from kova_ls.engine.ledger import Confirmed
 
 _NAME = "vouched"

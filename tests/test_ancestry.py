@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from kova_ls.engine.ancestry import descends
+from kova_ls.ancestry import descends
 
 GONE = 2**22 + 5
 
