@@ -241,11 +241,7 @@ async def open_page(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
 
 
 def _show(lsp: "LspServer", path: str) -> None:
-    async def show() -> None:
-        if not await lsp.show(path, takes_focus=True):
-            lsp.tell(f"Kova: the page is {path}")
-
-    lsp.spawn(show(), "show")
+    lsp.spawn(lsp.show(path, takes_focus=True), "show")
 
 
 async def mode(lsp: "LspServer", arguments: Sequence[Any]) -> Any:

@@ -151,8 +151,4 @@ class Watch:
         """Show the page at the first answer; later it grows where the person put it."""
         if not self._is_opened:
             self._is_opened = True
-            self._lsp.spawn(self._open(), f"show {self.session.id}")
-
-    async def _open(self) -> None:
-        if not await self._lsp.show(self.transcript.path):
-            self._lsp.tell(f"Kova writes the conversation to {self.transcript.path}")
+            self._lsp.spawn(self._lsp.show(self.transcript.path), f"show {self.session.id}")

@@ -1,8 +1,8 @@
 """Pages on which a person writes what no choice can say; saving one sends it.
 
 A form is an ordinary file in the session's folder: the one thing every editor can edit and save.
-Invariant: a form is sent once; a save that holds nothing, or no mark any more, sends nothing and
-says so.
+Invariant: a form is sent once; a save that holds nothing, too much, or no mark any more, sends
+nothing and says so, and the next save is looked at again.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kova_ls.endpoint.lsp_text import code, one_line, plain
 from kova_ls.engine import Session
-from kova_ls.errors import KovaError, RequestFailed
+from kova_ls.errors import RequestFailed
 from kova_ls.l10n import Language, say
 from kova_ls.values import Answer, Question, QuestionRequest
 
@@ -35,7 +35,7 @@ class Form:
     text: str
     """As it was written."""
     send: Callable[[str], None]
-    """Takes the saved page. Raises: KovaError, and the form stays."""
+    """Takes the saved page. Whatever it raises is told, and the form stays."""
     mark: str = MARK
     """The line below which the person writes."""
 
@@ -59,8 +59,8 @@ async def put_form(lsp: "LspServer", session: Session, title: str, form: Form) -
         return
     lsp.spawn(_watch(lsp, path, before, form), f"form {path}")
     line = form.text[: form.text.index(form.mark)].count("\n") + 2
-    if not await lsp.show(path, takes_focus=True, line=line):
-        lsp.tell(f"Kova: {title}: write in {path} and save it.")
+    where = f"Kova: {title}: write in {path} and save it."
+    await lsp.show(path, takes_focus=True, line=line, otherwise=where)
 
 
 async def _watch(lsp: "LspServer", path: str, before: os.stat_result, form: Form) -> None:
@@ -82,18 +82,28 @@ async def _watch(lsp: "LspServer", path: str, before: os.stat_result, form: Form
         taken = now
         try:
             form.send(_page(path))
-        except KovaError as error:
-            lsp.tell(f"Kova: {lsp.say(error.message)}")
-        except OSError:
+        except FileNotFoundError:
             continue
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next save may mend it
+            lsp.tell_failure(error)
         else:
             lsp.tell("Kova: sent. The page may be closed.")
             return
 
 
 def _page(path: str) -> str:
-    with open(path, "rb") as file:
-        return file.read(_MOST_BYTES).decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    try:
+        with open(path, "rb") as file:
+            found = file.read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        text = f"{path} cannot be read: {error.strerror or error}. Mend its rights, save it again."
+        raise RequestFailed("invalidParams", text) from None
+    if len(found) > _MOST_BYTES:
+        text = "The page is larger than 1 MiB and was not sent. Shorten it, then save."
+        raise RequestFailed("invalidParams", text)
+    return found.decode("utf-8-sig", "replace").replace("\r\n", "\n")
 
 
 def _stamp(found: os.stat_result) -> tuple[int, int, int]:
@@ -101,13 +111,22 @@ def _stamp(found: os.stat_result) -> tuple[int, int, int]:
 
 
 def words_form(
-    head: Sequence[str], send: Callable[[str], None], language: Language = Language.ENGLISH
+    head: Sequence[str],
+    send: Callable[[str], None],
+    language: Language = Language.ENGLISH,
+    most_chars: int = _MOST_BYTES,
 ) -> Form:
     """Return a form for one text."""
     mark = say(MARK, language)
 
     def take(page: str) -> None:
-        send(_words(page.split("\n"), mark))
+        words = _words(page.split("\n"), mark)
+        if len(words) > most_chars:
+            text = (
+                f"{len(words):,} characters are more than {most_chars:,}. Shorten them, then save."
+            )
+            raise RequestFailed("invalidParams", text)
+        send(words)
 
     return Form("\n".join([*head, "", mark, "", ""]), take, mark)
 

@@ -71,7 +71,7 @@ async def put(lsp: "LspServer", first_id: str | None) -> None:
             else:
                 is_answered = await _put_questions(lsp, ask)
         except KovaError as error:
-            lsp.tell(error.message)
+            lsp.tell_failure(error)
             return
         if not is_answered:
             return
@@ -152,8 +152,7 @@ async def _open_whole(lsp: "LspServer", card: Approval) -> None:
         )
         return
     lsp.whole_ids.add(card.approval_id)
-    if not await lsp.show(path, takes_focus=True):
-        lsp.tell(f"Kova: the whole of it is in {path}")
+    await lsp.show(path, takes_focus=True)
 
 
 async def _put_words(lsp: "LspServer", card: Approval, decision: str) -> None:
@@ -165,7 +164,8 @@ async def _put_words(lsp: "LspServer", card: Approval, decision: str) -> None:
     title = lsp.say(card.title)
     head = [f"# {lsp.say(_WORDS[decision]).removesuffix(' …')}", "", code(title)]
     session = lsp.watches[card.session_id].session
-    await put_form(lsp, session, title, words_form(head, send, lsp.endpoint.language))
+    form = words_form(head, send, lsp.endpoint.language, pa.MOST_FEEDBACK_CHARS)
+    await put_form(lsp, session, title, form)
 
 
 def _answer(lsp: "LspServer", approval_id: str, **answer: Any) -> None:

@@ -261,8 +261,13 @@ class LspServer:
         """Run work that ends with the editor."""
         task = self.endpoint.engine.spawn(work, name=name)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and isinstance(error := task.exception(), Exception):
+            self.tell_failure(error)  # nobody awaits it
 
     def after_answer(self, do: Callable[[], object]) -> None:
         """Do something once the present request is answered: some editors wait for that."""
@@ -287,6 +292,10 @@ class LspServer:
         if len(shown) > _LONGEST_MESSAGE:
             shown = shown[: _LONGEST_MESSAGE - 1] + "…"
         self.server.window_show_message(types.ShowMessageParams(type=kind, message=shown))
+
+    def tell_failure(self, error: Exception) -> None:
+        """Tell the person what went wrong; of a fault of ours, its id in the log."""
+        self.tell(f"Kova: {failure(error, self.endpoint.language)[1]}")
 
     async def choose(
         self, text: str, titles: Sequence[str], foreign: Container[str] = ()
@@ -318,8 +327,19 @@ class LspServer:
             return None
         return shown.get(chosen.title) if isinstance(chosen, types.MessageActionItem) else None
 
-    async def show(self, path: str, *, takes_focus: bool = False, line: int | None = None) -> bool:
-        """Show a file, with the cursor at a line; False when the editor cannot or does not."""
+    async def show(
+        self,
+        path: str,
+        *,
+        takes_focus: bool = False,
+        line: int | None = None,
+        otherwise: str | None = None,
+    ) -> None:
+        """Show a page, with the cursor at a line; tell where it is if the editor does not."""
+        if not await self._show(path, takes_focus=takes_focus, line=line):
+            self.tell(otherwise or f"Kova: this editor did not show the page; open {path}")
+
+    async def _show(self, path: str, *, takes_focus: bool, line: int | None) -> bool:
         if not self.endpoint.said.shows_documents:
             return False
         place = None if line is None else types.Position(line=line, character=0)

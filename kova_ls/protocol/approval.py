@@ -5,6 +5,8 @@ from pydantic import Field
 from kova_ls.protocol._base import WireModel
 from kova_ls.values import Answer, Approval, QuestionRequest
 
+MOST_FEEDBACK_CHARS = 10_000
+
 
 class ApprovalListParams(WireModel):
     """Which approvals."""
@@ -27,7 +29,7 @@ class ApprovalRespondParams(WireModel):
     """Which card."""
     decision: str
     """One of the card's `decisions`."""
-    feedback: str | None = Field(default=None, max_length=10_000)
+    feedback: str | None = Field(default=None, max_length=MOST_FEEDBACK_CHARS)
     """Goes to the model."""
     option: str | None = None
     """Plan cards: label of the chosen approach."""

@@ -72,7 +72,7 @@ async def test_an_editor_that_shows_nothing_is_told_all(tmp_path):
     session = await editor.run("kova.ask", "What is it?")
     assert await editor.told("Kova: It is")
     path = stage.root / "data/sessions" / session["sessionId"] / "transcript.md"
-    assert str(path) in await editor.told("Kova writes the conversation to")
+    assert str(path) in await editor.told("did not show the page; open ")
     assert editor.requests("window/showDocument") == []
     assert editor.requests("window/workDoneProgress/create") == []
     await stage.close()

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from kova_ls.endpoint.handshake import local_path
-from kova_ls.endpoint.lsp_forms import MARK, questions_form, words_form
-from kova_ls.errors import KovaError
+from kova_ls.endpoint.lsp_forms import MARK, put_form, questions_form, words_form
+from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.values import Option, Question, QuestionRequest
 from tests.support.plain import opened
-from tests.support.stage import Stage, say
+from tests.support.stage import Stage, call, say
 
 
 def form(*questions):
@@ -106,4 +106,78 @@ async def test_an_editor_that_cannot_show_a_page_is_told_where_it_is(tmp_path):
     await editor.run("kova.ask")
     text = await editor.told("your prompt: write in ")
     assert os.path.isfile(text.split("write in ")[1].removesuffix(" and save it."))
+    await stage.close()
+
+
+EDIT = call("edit", path="a.txt", old_string="one", new_string="two")
+
+
+async def written_page(editor):
+    shown = await editor.shows_document()
+    path = Path(local_path(shown["uri"]))
+    return path, path.read_text()
+
+
+async def test_too_many_words_with_a_no_are_told_and_the_next_save_counts(tmp_path):
+    stage = Stage(tmp_path, [EDIT, say("Done.")], files={"a.txt": "one\n"})
+    editor = await opened(stage)
+    session_id = (await editor.run("kova.ask", "Change it."))["sessionId"]
+    await editor.told("Kova waits")
+    await editor.run("kova.pending")
+    await editor.chooses("Deny and say why …")
+    path, text = await written_page(editor)
+    written = text + "w" * 10_001
+    path.write_text(written)
+    await editor.told("10,001 characters are more than 10,000. Shorten them, then save.")
+    assert path.read_text() == written
+    path.write_text(text + "w" * 10_000)
+    await editor.told("Kova: sent")
+    session = stage.engine.get(session_id)
+    await stage.idle(session)
+    records = [entry.record for entry in session.journal.read(1, 100)]
+    assert [r.feedback for r in records if r.tag == "approval.resolved"] == ["w" * 10_000]
+    await stage.close()
+
+
+async def test_a_page_too_large_to_be_read_is_not_sent_in_part(tmp_path):
+    stage = Stage(tmp_path, [say("Hi.")])
+    editor = await opened(stage)
+    await editor.run("kova.ask")
+    path, text = await written_page(editor)
+    path.write_text(text + "w" * (1 << 20))
+    await editor.told("larger than 1 MiB and was not sent")
+    path.write_text(text + "Hello.")
+    await editor.told("Kova: sent")
+    await stage.close()
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (RuntimeError("secret"), "A fault of the engine (incident "),
+        (RequestFailed("turnBusy", "No."), "No."),
+    ],
+)
+async def test_whatever_goes_wrong_is_told_and_the_page_goes_on_being_watched(
+    tmp_path, fault, words
+):
+    stage = Stage(tmp_path, [])
+    editor = await opened(stage)
+    session_id = (await editor.run("kova.newSession"))["sessionId"]
+    faults, sent = [fault], []
+
+    def send(page):
+        if faults:
+            raise faults.pop()
+        sent.append(page)
+
+    lsp = editor.endpoint.plain._server
+    page = words_form(["# Title"], send)
+    lsp.spawn(put_form(lsp, stage.engine.get(session_id), "words", page), "put")
+    path, text = await written_page(editor)
+    path.write_text(text + "one")
+    assert "secret" not in await editor.told(words)
+    path.write_text(text + "one, again")
+    await editor.told("Kova: sent")
+    assert sent == ["one, again"]
     await stage.close()

@@ -163,7 +163,7 @@ async def test_where_no_choice_can_be_put_a_card_that_was_opened_is_answered_by_
     assert "Open the card first" in (await editor.fails("kova.pending", *once))["message"]
     await editor.run("kova.pending")
     refuse(editor, await editor.asked("window/showMessageRequest"))
-    path = (await editor.told("the whole of it is in")).split(" is in ")[1]
+    path = (await editor.told("did not show the page")).split("; open ")[1]
     assert "+two" in Path(path).read_text()
     await editor.told("answer it by a code action")
     actions = await editor.result(
