@@ -8,13 +8,19 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from kova_ls.permission.escape_words import CHECKS, STEERED
+from kova_ls.permission.escape_words_data import DATA_CHECKS
+from kova_ls.permission.escape_words_services import SERVICE_CHECKS
 from kova_ls.permission.escape_words_tools import TOOL_CHECKS
 from kova_ls.permission.escapes import ESCAPES, Escape
 from kova_ls.permission.escapes_builds import BUILD_ESCAPES
+from kova_ls.permission.escapes_checkers import CHECKER_ESCAPES
+from kova_ls.permission.escapes_compilers import COMPILER_ESCAPES
+from kova_ls.permission.escapes_git import GIT_ESCAPES
+from kova_ls.permission.escapes_machine import MACHINE_ESCAPES
+from kova_ls.permission.escapes_packages import PACKAGE_ESCAPES
 from kova_ls.permission.escapes_python import PYTHON_ESCAPES
 from kova_ls.permission.escapes_services import SERVICE_ESCAPES
 from kova_ls.permission.escapes_text import TEXT_ESCAPES
-from kova_ls.permission.escapes_tools import TOOL_ESCAPES
 from kova_ls.permission.lexer import BRACE, DOLLAR, GLOB, GLOB_FIRST, QUOTED_DOLLAR, Word
 from kova_ls.permission.programs import program_name
 from kova_ls.permission.protected import runs_by_itself
@@ -285,7 +291,7 @@ def _compile(entry: Escape) -> _Options:
     )
 
 
-_CHECKS = CHECKS | TOOL_CHECKS
+_CHECKS = CHECKS | DATA_CHECKS | SERVICE_CHECKS | TOOL_CHECKS
 _SubOptions = dict[str, tuple[_Options, ...]]
 
 
@@ -294,11 +300,15 @@ def _tables() -> "dict[str, _Entry]":
     subs: dict[str, dict[str, list[_Options]]] = {}
     for entry in (
         *ESCAPES,
-        *TOOL_ESCAPES,
+        *MACHINE_ESCAPES,
+        *GIT_ESCAPES,
         *BUILD_ESCAPES,
+        *COMPILER_ESCAPES,
+        *CHECKER_ESCAPES,
+        *PACKAGE_ESCAPES,
+        *PYTHON_ESCAPES,
         *SERVICE_ESCAPES,
         *TEXT_ESCAPES,
-        *PYTHON_ESCAPES,
     ):
         options = _compile(entry)
         for name in entry.programs.split():

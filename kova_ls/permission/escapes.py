@@ -1,7 +1,7 @@
-"""Options by which programs of the system and of version control write or run something beyond their purpose.
+"""Options by which programs for files and text write or run something beyond their purpose.
 
-Options are data here; programs that need their words read one by one are in `escape_checks.py`,
-and development tools in `escapes_tools.py`.
+Options are data here, and in the `escapes_….py` beside it; programs that need their words read one
+by one are in `escape_words….py`.
 Invariant: a prefix rule never covers words that this table catches.
 """
 
@@ -31,122 +31,6 @@ class Escape(NamedTuple):
 
 
 ESCAPES: tuple[Escape, ...] = (
-    Escape(
-        "git",
-        "--output --ext-diff --upload-pack --receive-pack --exec --open-files-in-pager --template"
-        " --extcmd --config-env --separate-git-dir --web --textconv --filters --unsafe-paths",
-        "writes a file or runs a program",
-        (
-            "git log --output=x",
-            "git diff --outp x",
-            "git fetch --upload-pack=x .",
-            "git log --ext-diff",
-        ),
-        ("git log --oneline", "git push -u origin main", "git diff --stat", "git log -S'a::b'"),
-    ),
-    Escape(
-        "git:grep",
-        "-O",
-        "opens the files in a program",
-        ("git grep -Oless x", "git grep -nO x"),
-        ("git grep -n x", "git grep -e Open"),
-        valued="eCABm",
-    ),
-    Escape(
-        "git:archive",
-        "-o --remote",
-        "writes a file or runs a helper",
-        ("git archive -o x HEAD", "git archive --remote=. HEAD"),
-        ("git archive --list",),
-    ),
-    Escape(
-        "git:clone",
-        "-u -c --config",
-        "runs a helper or sets configuration that runs programs",
-        ("git clone -c core.sshCommand=x u d", "git clone -u x u"),
-        ("git clone --depth 1 https://example.org/a.git",),
-        valued="boj",
-    ),
-    Escape(
-        "git:rebase",
-        "-x -i --interactive --edit-todo -s --strategy",
-        "runs a command for each commit, or an editor",
-        ("git rebase -x make main", "git rebase --exec=make main"),
-        ("git rebase main", "git rebase --continue"),
-        valued="XCS",
-    ),
-    Escape(
-        "git:merge git:pull",
-        "-s --strategy --rebase=i* --rebas=i* --reba=i* --reb=i* -r=i* -ri*",
-        "runs the program of that strategy",
-        (
-            "git merge -s x main",
-            "git pull --strategy=x",
-            "git pull --rebase=interactive",
-            "git pull -ri",
-            "git pull --reb=i",
-        ),
-        ("git merge --no-ff main", "git pull --rebase", "git merge --squash x"),
-        valued="mXFS",
-    ),
-    Escape(
-        "git:cherry-pick git:revert",
-        "--strategy",
-        "runs the program of that strategy",
-        ("git cherry-pick --strategy=x main",),
-        ("git cherry-pick -x a1b2", "git revert --no-edit HEAD"),
-    ),
-    Escape(
-        "git:bisect",
-        "run view visualize",
-        "runs a program",
-        ("git bisect run make",),
-        ("git bisect good", "git bisect start HEAD v1"),
-    ),
-    Escape(
-        "git:submodule",
-        "foreach",
-        "runs a command",
-        ("git submodule foreach ls", "git submodule --quiet foreach ls"),
-        ("git submodule status", "git submodule update --init --recursive"),
-    ),
-    Escape(
-        "git:help",
-        "-w -i --info --man -m",
-        "starts a viewer of the configuration",
-        ("git help -w log",),
-        ("git help log", "git help -a"),
-    ),
-    Escape(
-        "git:bundle git:fast-export git:fast-import",
-        "create --export-marks --import-marks --export-pack-edges --rewrite-submodules-from",
-        "writes a file",
-        ("git bundle create x HEAD", "git fast-export --export-marks=x HEAD"),
-        ("git bundle verify x",),
-    ),
-    Escape(
-        "git:index-pack git:mailsplit git:bugreport git:diagnose git:checkout-index git:read-tree",
-        "-o@ --output-directory@ --prefix@ --index-output@",
-        "writes files elsewhere",
-        ("git bugreport -o /x", "git checkout-index --prefix=/x/ -a"),
-        ("git bugreport", "git read-tree HEAD"),
-        valued="fds",
-    ),
-    Escape(
-        "git:format-patch",
-        "-o@ --output-directory@",
-        "writes files elsewhere",
-        ("git format-patch -o /tmp HEAD~1", "git format-patch -o ../x HEAD~1"),
-        ("git format-patch -1", "git format-patch -o patches HEAD~2"),
-        valued="nvC",
-    ),
-    Escape(
-        "git:maintenance git:lfs git:credential git:credential-store git:credential-cache",
-        "start register install track fill store approve get erase",
-        "changes what runs later, or shows passwords",
-        ("git maintenance start", "git credential fill"),
-        ("git lfs ls-files",),
-    ),
     Escape(
         "sort gsort",
         "-o --output -T --temporary-directory --compress-program --files0-from",
@@ -197,21 +81,6 @@ ESCAPES: tuple[Escape, ...] = (
         valued="sSeELmM",
     ),
     Escape(
-        "date",
-        "-s --set",
-        "changes the machine's clock",
-        ("date -s 12:00", "date --set=x"),
-        ("date +%F", "date -u", "date -Iseconds", "date -d yesterday"),
-        valued="drfI",
-    ),
-    Escape(
-        "hostname hostnamectl timedatectl",
-        "-F --file set-hostname set-time set-timezone set-ntp hostname set-deployment",
-        "changes the machine",
-        ("hostname -F x", "hostnamectl set-hostname x"),
-        ("hostname", "hostname -f"),
-    ),
-    Escape(
         "file",
         "-C --compile -m --magic-file",
         "writes or loads a rule file",
@@ -243,40 +112,6 @@ ESCAPES: tuple[Escape, ...] = (
         ("pandoc a -o /x", "pandoc --lua-filter x a", "dot -O a"),
         ("pandoc a.md -o a.html", "iconv -f latin1 -t utf-8 a"),
         valued="fmrtVTGNEK",
-    ),
-    Escape(
-        "openssl",
-        "--out --writerand --engine --provider --keyout --provider-path --CAkey s_server req ca"
-        " enc engine rehash srp cms smime cmp fipsinstall --certsout --keylogfile --msgfile --sess_out"
-        " --CAserial --CAcreateserial --respout --reqout --config",
-        "writes a file or loads code",
-        (
-            "openssl rand -out x 5",
-            "openssl dgst -engine x a",
-            "openssl x509 -in a",
-            "openssl x509 -noout -in a -CAserial x",
-            "openssl x509 -noout -in org.openssl.engine:/x.so:k",
-            "openssl dgst -sign ORG.openssl.ENGINE:x:k a",
-            "openssl cms -verify -certsout x -in a",
-            "openssl s_client -connect a -sess_out x",
-        ),
-        (
-            "openssl version",
-            "openssl rand -hex 16",
-            "openssl x509 -in a.crt -noout -text",
-            "openssl s_client -connect example.org:443 -servername example.org",
-        ),
-        single_dash=True,
-    ),
-    Escape(
-        "gpg gpg2",
-        "-o --output --exec-path --photo-viewer --edit-key --delete-keys --import --options --homedir"
-        " --agent-program --dirmngr-program --pinentry-mode --log-file --logger-file --status-file"
-        " --attribute-file --export-secret-keys",
-        "writes a file or runs a program",
-        ("gpg -o x -d y", "gpg --agent-program x -d y"),
-        ("gpg --verify a.sig a", "gpg --list-keys"),
-        valued="ru",
     ),
     Escape(
         "dos2unix unix2dos",
@@ -328,42 +163,6 @@ ESCAPES: tuple[Escape, ...] = (
         "writes over a file",
         ("zstd -o x y", "zstd -fo x y"),
         ("zstd -k a.txt", "zstd -l a.zst"),
-    ),
-    Escape(
-        "curl",
-        "",
-        "is read word by word",
-        (
-            "curl -o x u",
-            "curl -O u",
-            "curl -sSo x u",
-            "curl -K x",
-            "curl --unix-socket s u",
-            "curl -w '%output{x}' u",
-            "curl --outp x u",
-            'curl -w "$PWD" u',
-            'curl --write-out "$OLDPWD" u',
-        ),
-        (
-            "curl -s -H 'Accept: a' 'https://example.org/x?a=1'",
-            "curl -sS -o /dev/null u",
-            "curl -I u",
-            "curl -sD - -o - u",
-        ),
-    ),
-    Escape(
-        "wget",
-        "",
-        "writes files, and a history beside them",
-        ("wget u", "wget -O- u", "wget --spider u"),
-        (),
-    ),
-    Escape(
-        "http https xh",
-        "-o --output -d --download --session --session-read-only",
-        "writes a file",
-        ("http -d u", "http --output x u"),
-        ("http GET u", "http -v u"),
     ),
     Escape(
         "sed gsed",
@@ -457,22 +256,6 @@ ESCAPES: tuple[Escape, ...] = (
         valued="ni",
     ),
     Escape(
-        "hg",
-        "--config --cwd -R --repository --tool --extension -o --output serve debugshell",
-        "runs a program or loads code",
-        ("hg --config alias.x='!y' x", "hg log --config extensions.x=y"),
-        ("hg log -l 5", "hg status"),
-        valued="lr",
-    ),
-    Escape(
-        "svn",
-        "--config-option --config-dir --diff-cmd --diff3-cmd --editor-cmd",
-        "runs a program",
-        ("svn diff --diff-cmd ./x", "svn --config-option a:b:c=d log"),
-        ("svn log", "svn status"),
-        abbreviates=False,
-    ),
-    Escape(
         "protoc",
         "--plugin --plugin=* --descriptor_set_out@ -o@",
         "runs a plugin",
@@ -487,67 +270,5 @@ ESCAPES: tuple[Escape, ...] = (
         ("sdiff -o x a b", "sdiff --diff-program=x a b", "patch -o x a b", "patch -d /x"),
         ("diff -u a b", "diff -r a b"),
         valued="UCIFWx",
-    ),
-    Escape(
-        "systemctl",
-        "edit link set-environment import-environment mask set-property --root --image preset enable"
-        " set-default",
-        "changes what runs later",
-        ("systemctl edit x", "systemctl --user enable x"),
-        ("systemctl status x", "systemctl restart x"),
-    ),
-    Escape(
-        "journalctl",
-        "--vacuum-size --vacuum-time --vacuum-files --rotate --flush --root --image --cursor-file"
-        " --setup-keys --update-catalog",
-        "removes or moves the journal",
-        ("journalctl --vacuum-size=1M",),
-        ("journalctl -u x -n 50", "journalctl -f"),
-    ),
-    Escape(
-        "ip",
-        "netns exec -batch --batch -b -force -n",
-        "runs a program or commands of a file",
-        ("ip netns exec x y", "ip -b x"),
-        ("ip addr", "ip route show"),
-        single_dash=True,
-    ),
-    Escape(
-        "dmesg",
-        "-c -C --clear --read-clear -n --console-level -D --console-off -F@ --file@",
-        "changes the kernel's log",
-        ("dmesg -c", "dmesg --clear"),
-        ("dmesg", "dmesg -T"),
-    ),
-    Escape(
-        "tshark tcpdump nmap",
-        "-w -X -oN -oX -oG -oA --script --datadir --write -G -Z",
-        "writes files or runs programs",
-        ("tcpdump -w x", "nmap --script x y", "tshark -w x", "nmap -oN x y"),
-        ("nmap -sn example.org", "tshark -r a.pcap -z io,phs"),
-        valued="rifYTeEc",
-    ),
-    Escape(
-        "tcpdump",
-        "-z",
-        "runs a program for each file",
-        ("tcpdump -z x",),
-        ("tcpdump -r a.pcap",),
-        valued="rif",
-    ),
-    Escape(
-        "ss lsof",
-        "-K --kill -D",
-        "ends connections, or writes a cache",
-        ("ss -K dst 1.2.3.4", "lsof -Db x"),
-        ("lsof -ti:1420", "ss -tlnp"),
-        valued="ipcu",
-    ),
-    Escape(
-        "pm2 nginx apachectl service",
-        "start exec deploy install trigger sendSignal startup set module:install -c -g -p",
-        "runs a program, or other instructions than the machine's",
-        ("pm2 start x.js", "nginx -c x"),
-        ("pm2 list", "pm2 logs", "nginx -t"),
     ),
 )

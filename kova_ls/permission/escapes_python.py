@@ -1,12 +1,127 @@
-"""Options by which Python's checkers, and modules that `python -m` runs, write or run something else.
+"""Options by which Python's checkers and runners, and modules that `python -m` runs, write or run something else.
 
-The names are those of programs or modules; what other lists of the same programs say holds as well.
+The names are those of programs or modules.
 Invariant: a prefix rule never covers words that this table catches.
 """
 
 from kova_ls.permission.escapes import Escape
 
 PYTHON_ESCAPES: tuple[Escape, ...] = (
+    Escape(
+        "pytest py.test",
+        "-c --config-file --rootdir@ --confcutdir@ -p^ -o --override-ini --basetemp --pdbcls --debug"
+        " --log-file@ --junitxml@ --junit-xml@ --resultlog@ --cov-config --cov-report@ --html@"
+        " --css@ --report-log@ --rsyncdir --tx --px -P",
+        "loads other code or writes a file elsewhere",
+        (
+            "pytest -c evil.ini",
+            "pytest --rootdir=. -c x",
+            "pytest -p x",
+            "pytest -xp x",
+            "pytest -p no -p x",
+            "pytest -oaddopts=x",
+            "pytest --junitxml=/x",
+            "pytest --junitxml=.nvim.lua",
+            "pytest --junitxml=a/Jenkinsfile",
+            'pytest --junitxml="$OUT"',
+        ),
+        (
+            "pytest -q",
+            "pytest --co -q",
+            "pytest -k 'a and not b'",
+            "pytest -p no:cacheprovider",
+            "pytest tests -x --tb=short -n 4",
+            "pytest --cov=a --cov-report=term-missing --junitxml=out.xml",
+        ),
+        valued="kmnrW",
+        abbreviates=False,
+    ),
+    Escape(
+        "pytest py.test",
+        "@* --benchmark-json@ --benchmark-storage@ --json-report-file@ --alluredir@ --durations-path@"
+        " --pastebin --ds --dc --result-log@",
+        "reads its options from a file, loads other settings or writes elsewhere",
+        ("pytest @args", "pytest --json-report-file=/x", "pytest --ds=x"),
+        ("pytest --durations=5", "pytest --benchmark-json=out.json"),
+        abbreviates=False,
+    ),
+    Escape(
+        "pre-commit alembic mkdocs sphinx-build",
+        "-c --config -f@ --config-file try-repo -D -C --confdir --site-dir@ -d@ --theme --template"
+        " hook-impl -w@ --warning-file@",
+        "uses other instructions than the project's",
+        (
+            "sphinx-build -w /x a b",
+            "pre-commit try-repo x",
+            "pre-commit run -c x",
+            "alembic -c x upgrade head",
+        ),
+        ("pre-commit run --all-files", "pre-commit install", "alembic upgrade head"),
+    ),
+    Escape(
+        "pre-commit",
+        "init-templatedir",
+        "writes hooks elsewhere",
+        ("pre-commit init-templatedir x",),
+        ("pre-commit run",),
+    ),
+    Escape(
+        "ruff black",
+        "-o@ --output-file@ --cache-dir@",
+        "writes a file elsewhere",
+        ("ruff check -o /x", "ruff check --output-file ~/x"),
+        ("ruff check --fix .", "ruff format .", "black --check .", "ruff check --config a.toml"),
+        abbreviates=False,
+    ),
+    Escape(
+        "tox",
+        "e",
+        "runs a command",
+        ("tox e -- x",),
+        ("tox -e py311",),
+        valued="e",
+    ),
+    Escape(
+        "tox nox",
+        "-c --conf -f --noxfile --workdir --root -x --override --installpkg --force-python"
+        " --extra-pythons --devenv exec run-command --discover --result-json@ --report@ --envdir@",
+        "uses other instructions than the project's",
+        ("tox -c x", "nox -f x", "tox exec -- x", "tox --discover ./x", "tox --result-json /x"),
+        ("tox -e py311", "nox -s tests"),
+        valued="sekt",
+    ),
+    Escape(
+        "mypy dmypy",
+        "@*",
+        "reads its options from a file",
+        ("mypy @args",),
+        ("mypy src",),
+    ),
+    Escape(
+        "mypy dmypy pylint flake8 bandit isort pyright basedpyright",
+        "--config-file --python-executable --rcfile --load-plugins --init-hook --output@ -o@"
+        " --output-file@ --html-report@ --txt-report@ --xml-report@ --any-exprs-report@"
+        " --cobertura-xml-report@ --linecount-report@ --linecoverage-report@"
+        " --lineprecision-report@ --xslt-html-report@ --xslt-txt-report@ --junit-xml@"
+        " --custom-typeshed-dir --cache-dir@ --pythonpath --venvpath@ --append-config --config"
+        " --tee --enable-extensions --install-types --ini --timing-stats@ --memory-xml-report@"
+        " --mypyc-annotation-file@ --evaluation --output-format% --import-graph@"
+        " --ext-import-graph@ --int-import-graph@ --spelling-private-dict-file@ --log-file@"
+        " --status-file@ --perf-stats-file@",
+        "loads other code or writes a file elsewhere",
+        (
+            "mypy --config-file x",
+            "mypy --python-exec x y",
+            "pylint --load-plugins=x y",
+            "pylint --evaluation='__import__(1)' y",
+            "pylint --output-format=json:/x y",
+            "pylint --output-format=x.Reporter y",
+            "pylint --import-graph=../x.dot y",
+            "mypy --html-report /x y",
+        ),
+        ("mypy src", "flake8 src", "mypy --strict a", "isort --check ."),
+        valued="smplkt",
+    ),
     Escape(
         "json.tool",
         "",
@@ -89,29 +204,12 @@ PYTHON_ESCAPES: tuple[Escape, ...] = (
         ),
     ),
     Escape(
-        "mypy dmypy pylint flake8 bandit isort pyright basedpyright",
-        "--config-file --python-executable --rcfile --load-plugins --init-hook --output@ -o@"
-        " --output-file@ --html-report@ --txt-report@ --xml-report@ --any-exprs-report@"
-        " --cobertura-xml-report@ --linecount-report@ --linecoverage-report@"
-        " --lineprecision-report@ --xslt-html-report@ --xslt-txt-report@ --junit-xml@"
-        " --custom-typeshed-dir --cache-dir@ --pythonpath --venvpath@ --append-config --config"
-        " --tee --enable-extensions --install-types --ini --timing-stats@ --memory-xml-report@"
-        " --mypyc-annotation-file@ --evaluation --output-format% --import-graph@"
-        " --ext-import-graph@ --int-import-graph@ --spelling-private-dict-file@ --log-file@"
-        " --status-file@ --perf-stats-file@",
-        "loads other code or writes a file elsewhere",
-        (
-            "mypy --config-file x",
-            "mypy --python-exec x y",
-            "pylint --load-plugins=x y",
-            "pylint --evaluation='__import__(1)' y",
-            "pylint --output-format=json:/x y",
-            "pylint --output-format=x.Reporter y",
-            "pylint --import-graph=../x.dot y",
-            "mypy --html-report /x y",
-        ),
-        ("mypy src", "flake8 src", "mypy --strict a", "isort --check ."),
-        valued="smplkt",
+        "coverage",
+        "run --rcfile -d@ --directory@ -o@ --data-file@",
+        "runs a program, or writes elsewhere",
+        ("coverage run x.py", "coverage html -d /x"),
+        ("coverage report -m", "coverage html", "coverage xml -o out.xml"),
+        valued="m",
     ),
     Escape(
         "pylint",
@@ -120,22 +218,5 @@ PYTHON_ESCAPES: tuple[Escape, ...] = (
         ("pylint -f json:/x y", "pylint -f x.Reporter y", "pylint -fjson:~/x y"),
         ("pylint -f colorized src", "pylint --output-format=json src"),
         valued="jdes",
-    ),
-    Escape(
-        "tox nox",
-        "-c --conf -f --noxfile --workdir --root -x --override --installpkg --force-python"
-        " --extra-pythons --devenv exec run-command --discover --result-json@ --report@ --envdir@",
-        "uses other instructions than the project's",
-        ("tox -c x", "nox -f x", "tox exec -- x", "tox --discover ./x", "tox --result-json /x"),
-        ("tox -e py311", "nox -s tests"),
-        valued="sekt",
-    ),
-    Escape(
-        "coverage",
-        "run --rcfile -d@ --directory@ -o@ --data-file@",
-        "runs a program, or writes elsewhere",
-        ("coverage run x.py", "coverage html -d /x"),
-        ("coverage report -m", "coverage html", "coverage xml -o out.xml"),
-        valued="m",
     ),
 )

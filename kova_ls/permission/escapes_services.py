@@ -7,17 +7,19 @@ from kova_ls.permission.escapes import Escape
 
 SERVICE_ESCAPES: tuple[Escape, ...] = (
     Escape(
-        "docker podman nerdctl docker-compose",
-        "-c --context --set --runtime --conmon --hooks-dir --root@ --module --runroot@ --cdi-spec-dir",
-        "reaches another machine or runs another program",
+        "kubectl oc helm",
+        "--kubeconfig --cache-dir --post-renderer --editor cp plugin edit proxy attach port-forward"
+        " plugins --output-dir@ --log-file@ --profile-output@ --profile",
+        "uses other credentials, or runs or writes something",
         (
-            "docker --context x ps",
-            "podman --runtime ./x ps",
-            "docker buildx bake --set x.output=/y",
+            "kubectl --kubeconfig x get po",
+            "helm install --post-renderer x a b",
+            "kubectl cp a b",
+            "kubectl config set-context x",
+            "kubectl config view --raw",
         ),
-        ("docker ps", "docker compose up -d", "docker logs -f a"),
+        ("kubectl get pods -n dev", "kubectl logs a", "helm list", "kubectl config get-contexts"),
         abbreviates=False,
-        valued="tlnfp",
     ),
     Escape(
         "kubectl oc",
@@ -35,14 +37,49 @@ SERVICE_ESCAPES: tuple[Escape, ...] = (
         valued="nlofckpw",
     ),
     Escape(
-        "helm",
-        "-d@ --destination@ --untardir@ --registry-config --repository-cache@ --repository-config"
-        " --keyring --tlscert",
-        "writes elsewhere or uses other settings",
-        ("helm pull x -d /y", "helm pull x --untardir=../y"),
-        ("helm list -A", "helm upgrade --install a ./chart -f values.yaml"),
+        "docker podman docker-compose nerdctl",
+        "cp plugin save export --config -H --host --output -o --iidfile@ --cidfile@"
+        " --metadata-file@ --builder -f@ --file@ --project-directory@ --env-file@ --volumes-from",
+        "reaches files or machines elsewhere",
+        (
+            "docker cp a b",
+            "docker -H x ps",
+            "docker save -o x y",
+            "docker context use x",
+            "docker compose -f a cp b:/c d",
+        ),
+        (
+            "docker ps",
+            "docker context ls",
+            "docker build -t x .",
+            "docker compose -f dev.yml up -d --build",
+            "docker logs a",
+        ),
+        valued="tln",
         abbreviates=False,
-        valued="nfl",
+    ),
+    Escape(
+        "docker podman nerdctl docker-compose",
+        "-c --context --set --runtime --conmon --hooks-dir --root@ --module --runroot@ --cdi-spec-dir",
+        "reaches another machine or runs another program",
+        (
+            "docker --context x ps",
+            "podman --runtime ./x ps",
+            "docker buildx bake --set x.output=/y",
+        ),
+        ("docker ps", "docker compose up -d", "docker logs -f a"),
+        abbreviates=False,
+        valued="tlnfp",
+    ),
+    Escape(
+        "terraform tofu terragrunt",
+        "--chdir --out@ --state@ --state-out@ --backup@ --plugin-dir --backend-config console login"
+        " --terragrunt-tfpath --tf-path",
+        "acts elsewhere or runs another program",
+        ("terraform -chdir=x plan", "terraform plan -out=/x", "terraform console"),
+        ("terraform plan", "terraform plan -out=plan.bin"),
+        abbreviates=False,
+        single_dash=True,
     ),
     Escape(
         "terraform tofu terragrunt",
@@ -54,21 +91,24 @@ SERVICE_ESCAPES: tuple[Escape, ...] = (
         single_dash=True,
     ),
     Escape(
-        "gh",
-        "token setup-git",
-        "shows a password or changes git's settings",
-        ("gh auth token", "gh auth setup-git", "gh repo clone a/b -- -c core.fsmonitor=./x"),
-        ("gh auth status", "gh repo clone a/b", "gh api repos/a/b --jq .name"),
-        abbreviates=False,
-    ),
-    Escape(
-        "gh:release gh:run gh:attestation",
-        "-D@ --dir@ -O --output",
-        "writes files of any name",
-        ("gh release download -D /x", "gh run download 1 --dir ../x", "gh release download -O x"),
-        ("gh run view 1 --log", "gh release list", "gh release download v1 -p '*.zip'"),
-        abbreviates=False,
-        valued="pRLtnF",
+        "aws gcloud az gsutil pulumi",
+        "cp sync mv rm ssm ssh login alias extension plugin --endpoint-url"
+        " --cli-input-json --configuration --impersonate-service-account --ca-bundle --cwd@",
+        "moves files or changes credentials",
+        (
+            "aws s3 cp a b",
+            "aws configure set x y",
+            "aws configure",
+            "gcloud config set a b",
+            "aws s3 --region x cp a b",
+        ),
+        (
+            "aws s3 ls",
+            "az account show",
+            "gcloud compute instances list",
+            "gcloud config get-value project",
+            "aws configure list",
+        ),
     ),
     Escape(
         "aws gcloud az",
@@ -85,6 +125,16 @@ SERVICE_ESCAPES: tuple[Escape, ...] = (
         ),
         ("aws sts get-caller-identity", "gcloud run services list", "az group list"),
         abbreviates=False,
+    ),
+    Escape(
+        "helm",
+        "-d@ --destination@ --untardir@ --registry-config --repository-cache@ --repository-config"
+        " --keyring --tlscert",
+        "writes elsewhere or uses other settings",
+        ("helm pull x -d /y", "helm pull x --untardir=../y"),
+        ("helm list -A", "helm upgrade --install a ./chart -f values.yaml"),
+        abbreviates=False,
+        valued="nfl",
     ),
     Escape(
         "pulumi vercel netlify wrangler firebase supabase railway heroku fly flyctl render doctl",

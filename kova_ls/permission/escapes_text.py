@@ -1,6 +1,5 @@
 """Options by which programs for documents, pictures, databases and counting write or run something else.
 
-What other lists of the same programs say holds as well.
 Invariant: a prefix rule never covers words that this table catches.
 """
 
@@ -69,21 +68,11 @@ TEXT_ESCAPES: tuple[Escape, ...] = (
         ("redis-cli get a", "redis-cli -h localhost keys 'a*'"),
     ),
     Escape(
-        "hg",
-        "-e --ssh --remotecmd extdiff extd extdi extdif email view --debugger",
-        "runs a program",
-        ("hg pull --ssh ./x", "hg clone -e ./x a b", "hg extdiff -p x"),
-        ("hg log -l 5",),
-        valued="lrmubp",
-    ),
-    Escape(
-        "jj",
-        "--config --config-toml --config-file -R@ --repository@ --tool util fix config run bench"
-        " diffedit",
-        "runs a program or uses other settings",
-        ("jj util exec -- x", "jj --config ui.pager=x log", "jj diff --tool x"),
-        ("jj log", "jj status"),
-        valued="rTm",
+        "redis-cli",
+        "--eval --rdb --functions-rdb --pipe config CONFIG eval EVAL script SCRIPT",
+        "runs scripts or changes where the server writes",
+        ("redis-cli --eval x", "redis-cli config set dir /x"),
+        ("redis-cli ping", "redis-cli get a"),
     ),
     Escape(
         "markdownlint markdownlint-cli2",
@@ -156,13 +145,6 @@ TEXT_ESCAPES: tuple[Escape, ...] = (
         ("mysql --pager=x", "mysql -e 'system ls'", "mysql -e \"select 1 into outfile 'x'\""),
         ("mysql -e 'select 1'",),
         valued="euphPDS",
-    ),
-    Escape(
-        "redis-cli",
-        "--eval --rdb --functions-rdb --pipe config CONFIG eval EVAL script SCRIPT",
-        "runs scripts or changes where the server writes",
-        ("redis-cli --eval x", "redis-cli config set dir /x"),
-        ("redis-cli ping", "redis-cli get a"),
     ),
     Escape(
         "sqlite3 sqlite",

@@ -1,10 +1,10 @@
 import pytest
 
 from kova_ls.permission.escapes import Escape
-from kova_ls.permission.escapes_tools import TOOL_ESCAPES
+from kova_ls.permission.escapes_git import GIT_ESCAPES
 from tests.support.escape_examples import check
 
 
-@pytest.mark.parametrize("entry", TOOL_ESCAPES, ids=lambda entry: entry.programs)
+@pytest.mark.parametrize("entry", GIT_ESCAPES, ids=lambda entry: entry.programs)
 def test_every_entry_keeps_what_its_examples_say(entry: Escape) -> None:
     check(entry)

@@ -1,0 +1,10 @@
+import pytest
+
+from kova_ls.permission.escapes import Escape
+from kova_ls.permission.escapes_machine import MACHINE_ESCAPES
+from tests.support.escape_examples import check
+
+
+@pytest.mark.parametrize("entry", MACHINE_ESCAPES, ids=lambda entry: entry.programs)
+def test_every_entry_keeps_what_its_examples_say(entry: Escape) -> None:
+    check(entry)

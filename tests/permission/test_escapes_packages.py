@@ -1,0 +1,10 @@
+import pytest
+
+from kova_ls.permission.escapes import Escape
+from kova_ls.permission.escapes_packages import PACKAGE_ESCAPES
+from tests.support.escape_examples import check
+
+
+@pytest.mark.parametrize("entry", PACKAGE_ESCAPES, ids=lambda entry: entry.programs)
+def test_every_entry_keeps_what_its_examples_say(entry: Escape) -> None:
+    check(entry)
