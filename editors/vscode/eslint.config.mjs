@@ -6,7 +6,7 @@ export default tseslint.config(
   {
     files: ["src/**/*.ts", "test/**/*.ts"],
     languageOptions: {
-      parserOptions: { project: ["./tsconfig.json", "./src/webview/tsconfig.json"], tsconfigRootDir: import.meta.dirname },
+      parserOptions: { project: ["./tsconfig.json", "./src/webview/tsconfig.json", "./test/tsconfig.json"], tsconfigRootDir: import.meta.dirname },
     },
     rules: {
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],

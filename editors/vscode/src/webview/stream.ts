@@ -11,12 +11,15 @@ import { Scanner, pieces } from "./scan";
 /** A long tail that is not code is drawn less often. */
 const LONG_TAIL_CHARS = 4000;
 const LONG_TAIL_MS = 120;
+/** So many paragraphs are laid out together: each group of its own costs something in every frame. */
+const PART_PIECES = 24;
 
 export class GrowingMarkdown {
   readonly element = h("div", { class: "reply" });
   private text = "";
   private readonly scanner = new Scanner();
   private drawnTo = 0;
+  private part: HTMLElement | undefined;
   private tail: HTMLElement | undefined;
   private code: { text: Text; from: number; start: number } | undefined;
   private tailDrawnAt = 0;
@@ -31,9 +34,7 @@ export class GrowingMarkdown {
     const { settled, fence } = this.scanner;
     if (settled > this.drawnTo) {
       this.dropTail();
-      for (const piece of pieces(this.text.slice(this.drawnTo, settled))) {
-        this.element.append(markdownElement(piece));
-      }
+      this.settle(this.text.slice(this.drawnTo, settled));
       this.drawnTo = settled;
     }
     if (fence) {
@@ -63,13 +64,13 @@ export class GrowingMarkdown {
     const refers = /^ {0,3}\[[^\]]+\]:/m.test(text);
     if (text.startsWith(grew.slice(0, this.drawnTo)) && !refers) {
       this.dropTail();
-      for (const piece of pieces(text.slice(this.drawnTo))) {
-        this.element.append(markdownElement(piece));
-      }
+      this.settle(text.slice(this.drawnTo));
     } else {
       this.tail = undefined;
       this.code = undefined;
-      this.element.replaceChildren(...(refers ? [text] : pieces(text)).map(markdownElement));
+      this.part = undefined;
+      this.element.replaceChildren();
+      this.settle(text, refers);
     }
     this.text = text;
     this.drawnTo = text.length;
@@ -77,6 +78,16 @@ export class GrowingMarkdown {
 
   showGap(): void {
     this.element.prepend(h("p", { class: "hint" }, `… ${t("streaming")}`));
+  }
+
+  /** Draw what is final, whole where its parts refer to each other. */
+  private settle(text: string, isWhole = false): void {
+    for (const piece of isWhole ? [text] : pieces(text)) {
+      if (!this.part || this.part.childElementCount >= PART_PIECES) {
+        this.part = this.element.appendChild(h("div", { class: "part" }));
+      }
+      this.part.append(markdownElement(piece));
+    }
   }
 
   /** A code block that still grows is text that is appended to. */

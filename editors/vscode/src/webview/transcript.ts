@@ -165,9 +165,6 @@ export class Transcript {
         this.drawing.delete(view);
       }
     }
-    if (this.isAtEnd) {
-      this.toEnd();
-    }
     if (this.drawing.size > 0) {
       this.schedule();
     }
