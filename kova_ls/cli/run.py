@@ -120,6 +120,7 @@ def begin(
     Raises: UsageFault when there is neither.
     """
     turn_id: str | None = snapshot.get("turnId")
+    waits = False
     if parts:
         # Nobody can answer what an earlier turn waits for: queued behind it, this would hang.
         when_busy = "queue" if keys else "reject"
@@ -133,7 +134,8 @@ def begin(
             },
         )
         turn_id = started["turnId"]
-        if started.get("status") == "queued":
+        waits = started.get("status") == "queued"
+        if waits:
             console.complain("A turn is running in this session; yours follows it.")
     if turn_id is None:
         raise UsageFault("No turn runs in this session. Say what to do.")
@@ -149,6 +151,7 @@ def begin(
         epoch=snapshot["watermark"]["epoch"],
         seq=snapshot["watermark"]["seq"],
         prints_json=prints_json,
+        waits=waits,
     )
     turn.offer(open_cards(snapshot))
     return turn

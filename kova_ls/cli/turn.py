@@ -44,6 +44,8 @@ class Turn:
     epoch: str
     seq: int
     prints_json: bool = False
+    waits: bool = False
+    """It is queued; somebody may still take it back."""
     feed: Feed = field(init=False)
     _held: deque[Message] = field(default_factory=deque[Message])
     """Told while a card was up; handled after it."""
@@ -132,12 +134,20 @@ class Turn:
                 self._drop(payload["approvalId"])
             case "question.resolved":
                 self._drop(payload["questionId"])
+            case "turn.started" if event.get("turnId") == self.turn_id:
+                self.waits = False
             case "turn.completed" if event.get("turnId") == self.turn_id:
                 self._end = payload
+            case "queue.updated" if self.waits and not self._is_queued(payload):
+                message = "Your prompt was taken back by an editor before its turn began."
+                self._end = {"error": {"message": message}}
             case _ if not self.prints_json:
                 self._show(event, payload)
             case _:
                 pass
+
+    def _is_queued(self, payload: Message) -> bool:
+        return any(queued["turnId"] == self.turn_id for queued in payload["queue"])
 
     def _note_denied(self, item: Message) -> None:
         verdict: Message = item.get("verdict") or {}

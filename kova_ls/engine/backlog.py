@@ -49,6 +49,20 @@ def enqueue(
     return (*waiting, prompt)
 
 
+def without(
+    waiting: Sequence[r.QueuedPrompt], prompt_id: str
+) -> tuple[r.QueuedPrompt, tuple[r.QueuedPrompt, ...]]:
+    """Return a prompt that waits, and the queue without it. Raises: RequestFailed (`staleTurn`)."""
+    for queued in waiting:
+        if queued.prompt_id == prompt_id:
+            return queued, tuple(other for other in waiting if other is not queued)
+    raise RequestFailed(
+        "staleTurn",
+        "This prompt does not wait any more: its turn has begun, or it was taken back already. "
+        "Attach again to see where the session stands.",
+    )
+
+
 def _size(input: Sequence[InputPart]) -> int:
     return sum(
         len(getattr(part, "text", None) or getattr(part, "data", None) or "") for part in input

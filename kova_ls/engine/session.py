@@ -223,6 +223,12 @@ class Session:
         self.expect_turn(turn_id)
         self._say(input, None, editor)
 
+    def withdraw(self, prompt_id: str) -> tuple[InputPart, ...]:
+        """Take a prompt out of the queue. Raises: RequestFailed (`staleTurn`)."""
+        taken, rest = backlog.without(self.state.queue, prompt_id)
+        self.record(r.QueueUpdated(queue=rest))
+        return taken.input
+
     def _say(
         self, input: tuple[InputPart, ...], prompt_id: str | None, editor: Editor | None
     ) -> None:

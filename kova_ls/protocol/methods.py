@@ -94,6 +94,12 @@ METHODS: dict[str, Method] = {
         _ask("kova/turn/start", turn.TurnStartParams, turn.TurnStartResult, "Give it a prompt."),
         _ask("kova/turn/steer", turn.TurnSteerParams, Empty, "Say something into the turn."),
         _ask(
+            "kova/turn/withdraw",
+            turn.TurnWithdrawParams,
+            turn.TurnWithdrawResult,
+            "Take back a prompt that still waits.",
+        ),
+        _ask(
             "kova/turn/interrupt",
             turn.TurnInterruptParams,
             turn.TurnInterruptResult,

@@ -43,6 +43,22 @@ class TurnSteerParams(WireModel):
     """What the person says."""
 
 
+class TurnWithdrawParams(WireModel):
+    """Take back a prompt that still waits for its turn."""
+
+    session_id: str
+    """Opaque id."""
+    prompt_id: str
+    """From the queue."""
+
+
+class TurnWithdrawResult(WireModel):
+    """The prompt waits no longer; nothing of it reached the model."""
+
+    input: tuple[InputPart, ...]
+    """As given, to be changed and sent again."""
+
+
 class TurnInterruptParams(WireModel):
     """Stop the running turn."""
 

@@ -148,6 +148,32 @@ def test_a_queued_prompt_is_told(engine, screen, folder):
     assert seen.err == "A turn is running in this session; yours follows it.\n"
 
 
+def test_a_queued_prompt_that_is_taken_back_is_not_waited_for(engine, screen, folder):
+    def queue(_params):
+        def tell():
+            made.event("queue.updated", {"queue": [{"turnId": "t0"}, {"turnId": "t1"}]})
+            made.event("queue.updated", {"queue": [{"turnId": "t0"}]})
+
+        return {"turnId": "t1", "status": "queued"}, tell
+
+    made, seen = engine(turn_start=queue), screen(cwd=folder)
+    assert play(made, seen, "x") == 1
+    assert "taken back by an editor" in seen.err
+
+
+def test_a_queued_prompt_whose_turn_begins_leaves_the_queue(engine, screen, folder):
+    def queue(_params):
+        def tell():
+            made.event("turn.started", {"promptId": "p"})
+            made.event("queue.updated", {"queue": []})
+            made.event("turn.completed", DONE)
+
+        return {"turnId": "t1", "status": "queued"}, tell
+
+    made, seen = engine(turn_start=queue), screen(cwd=folder)
+    assert play(made, seen, "x") == 0
+
+
 def test_a_turn_that_waits_is_taken_up_without_a_prompt(
     engine, screen, folder, snapshot_json, approval_json, monkeypatch
 ):

@@ -1,6 +1,6 @@
 import pytest
 
-from kova_ls.engine.backlog import enqueue, known
+from kova_ls.engine.backlog import enqueue, known, without
 from kova_ls.engine.machine import State
 from kova_ls.errors import RequestFailed
 from kova_ls.journal.records import QueuedPrompt
@@ -40,3 +40,14 @@ def test_a_prompt_that_came_before_is_known():
     assert known(state, "1") == ("1", StartStatus.QUEUED)
     assert known(state, "b") is None
     assert known(state, None) is None
+
+
+def test_one_is_taken_out_and_the_others_keep_their_order():
+    first, second, third = waiting(3)
+    assert without((first, second, third), "1") == (second, (first, third))
+
+
+def test_what_waits_no_more_is_not_taken_out():
+    with pytest.raises(RequestFailed) as caught:
+        without(waiting(2), "2")
+    assert caught.value.code == "staleTurn"

@@ -6,7 +6,7 @@
 export const PROTOCOL_VERSION = 1;
 
 /** Compare with `schemaHash` of the handshake: equal hashes mean equal schemas. */
-export const SCHEMA_HASH = "8e9bfe046337fe74";
+export const SCHEMA_HASH = "a51f607349886480";
 
 /** One proposed item, to be written into the file of this machine. */
 export interface AcceptParams {
@@ -1707,6 +1707,20 @@ export interface TurnSuspendedPayload {
   waitingFor: string;
 }
 
+/** Take back a prompt that still waits for its turn. */
+export interface TurnWithdrawParams {
+  /** Opaque id. */
+  sessionId: string;
+  /** From the queue. */
+  promptId: string;
+}
+
+/** The prompt waits no longer; nothing of it reached the model. */
+export interface TurnWithdrawResult {
+  /** As given, to be changed and sent again. */
+  input: InputPart[];
+}
+
 /** What a model call or a session used. */
 export interface Usage {
   /** Tokens read, cached ones included. Default: 0. */
@@ -1780,6 +1794,8 @@ export const Methods = {
   turnStart: "kova/turn/start",
   /** Say something into the turn. */
   turnSteer: "kova/turn/steer",
+  /** Take back a prompt that still waits. */
+  turnWithdraw: "kova/turn/withdraw",
   /** Stop the turn, and say what was stopped. */
   turnInterrupt: "kova/turn/interrupt",
   /** List open approvals. */
@@ -1854,6 +1870,7 @@ export interface Requests {
   "kova/session/delete": { params: SessionRef; result: Empty };
   "kova/turn/start": { params: TurnStartParams; result: TurnStartResult };
   "kova/turn/steer": { params: TurnSteerParams; result: Empty };
+  "kova/turn/withdraw": { params: TurnWithdrawParams; result: TurnWithdrawResult };
   "kova/turn/interrupt": { params: TurnInterruptParams; result: TurnInterruptResult };
   "kova/approval/list": { params: ApprovalListParams; result: ApprovalListResult };
   "kova/approval/respond": { params: ApprovalRespondParams; result: ApprovalRespondResult };

@@ -36,6 +36,13 @@ def turn_steer(endpoint: "EditorEndpoint", params: pt.TurnSteerParams) -> WireMo
     return Empty()
 
 
+@handles("kova/turn/withdraw")
+def turn_withdraw(endpoint: "EditorEndpoint", params: pt.TurnWithdrawParams) -> WireModel:
+    """Take back a prompt that still waits."""
+    session = acting(endpoint, params.session_id)
+    return pt.TurnWithdrawResult(input=session.withdraw(params.prompt_id))
+
+
 @handles("kova/turn/interrupt")
 async def turn_interrupt(endpoint: "EditorEndpoint", params: pt.TurnInterruptParams) -> WireModel:
     """Stop the turn; answered when all has stopped."""

@@ -9,6 +9,7 @@ from tests.support.stage import call, say
 ACTS = {
     "kova/turn/start": {"input": [{"type": "text", "text": "Go."}]},
     "kova/turn/steer": {"expectedTurnId": "t", "input": [{"type": "text", "text": "Go."}]},
+    "kova/turn/withdraw": {"promptId": "p"},
     "kova/turn/interrupt": {},
     "kova/session/configure": {"level": "auto"},
     "kova/session/cycleLevel": {},

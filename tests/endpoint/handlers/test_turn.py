@@ -81,6 +81,25 @@ async def test_a_queue_holds_one_long_prompt_but_not_two(desk):
     assert (await wire.error("kova/turn/start", params))["data"]["code"] == "limitExceeded"
 
 
+async def test_a_prompt_that_waits_is_taken_back_as_it_was_given(desk):
+    _, wire = await desk([call("bash", command="make"), say("One."), say("Two.")])
+    session = await wire.create()
+    await wire.start(session)
+    await wire.event("turn.suspended")
+    parts = [{"type": "text", "text": "Then."}, {"type": "file", "uri": "file:///a.py"}]
+    for prompt_id in ("p1", "p2"):
+        params = {"sessionId": session, "promptId": prompt_id, "input": parts}
+        await wire.result("kova/turn/start", params | {"whenBusy": "queue"})
+    taken = {"sessionId": session, "promptId": "p1"}
+    assert await wire.result("kova/turn/withdraw", taken) == {"input": parts}
+    waiting = (await wire.event("queue.updated", 3))["payload"]["queue"]
+    assert [queued["promptId"] for queued in waiting] == ["p2"]
+    error = await wire.error("kova/turn/withdraw", taken)
+    assert error["data"]["code"] == "staleTurn"
+    again = await wire.start(session, "Better.", promptId="p1", whenBusy="queue")
+    assert again["status"] == "queued"
+
+
 async def test_half_a_character_is_replaced(desk):
     _, wire = await desk([say("Done.", expect=["a\ufffdb"])])
     session = await wire.create()

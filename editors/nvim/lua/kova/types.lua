@@ -997,6 +997,15 @@
 ---@class (exact) kova.TurnSuspendedPayload
 ---@field waitingFor string Approval id or question id.
 
+---Take back a prompt that still waits for its turn.
+---@class (exact) kova.TurnWithdrawParams
+---@field sessionId string Opaque id.
+---@field promptId string From the queue.
+
+---The prompt waits no longer; nothing of it reached the model.
+---@class (exact) kova.TurnWithdrawResult
+---@field input kova.InputPart[] As given, to be changed and sent again.
+
 ---What a model call or a session used.
 ---@class (exact) kova.Usage
 ---@field inputTokens? integer Tokens read, cached ones included. Default: 0.
@@ -1031,7 +1040,7 @@ local M = {}
 M.version = 1
 
 ---Digest of openrpc.json, for `schemaHash`.
-M.schema_hash = "8e9bfe046337fe74"
+M.schema_hash = "a51f607349886480"
 
 ---Method names.
 M.methods = {
@@ -1059,6 +1068,8 @@ M.methods = {
   turn_start = "kova/turn/start",
   ---Say something into the turn.
   turn_steer = "kova/turn/steer",
+  ---Take back a prompt that still waits.
+  turn_withdraw = "kova/turn/withdraw",
   ---Stop the turn, and say what was stopped.
   turn_interrupt = "kova/turn/interrupt",
   ---List open approvals.
