@@ -44,7 +44,7 @@ def chat(window: Workbench) -> Workbench:
 
 def set_level(chat: Workbench, level: str) -> None:
     """Press Shift+Tab in the prompt until the picker shows the level."""
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     for at in ("auto-edit", "auto", "ask", "workspace-write"):
         chat.press("Shift+Tab")
         chat.until("select.level", f"element.value === {json.dumps(at)}")
@@ -200,7 +200,7 @@ def test_a_prompt_waits_for_the_turn_or_goes_into_it(chat: Workbench) -> None:
     wait_for_card(chat)
     chat.ask("and then")
     chat.wait(".queue >> text=and then")
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     chat.type("mind the gap")
     chat.press("Control+Enter")
     chat.until(".prompt textarea", "element.value === ''")
@@ -215,14 +215,14 @@ def test_a_reload_in_mid_turn_keeps_the_card_and_the_draft(chat: Workbench) -> N
     set_level(chat, "ask")
     chat.ask("set x to 2")
     wait_for_card(chat)
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     chat.type("half a thought")
     chat.until(".prompt textarea", "element.value === 'half a thought'")
     chat.do("reload")
     wait_for_card(chat)
     chat.wait(".item.said >> text=set x to 2")
     chat.until(".prompt textarea", "element.value === 'half a thought'")
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     chat.press("Alt+o")
     chat.wait(".item.replied >> text=Now it is 2.")
     assert main_py(chat).read_text() == "print('hi')\nx = 2\n"
@@ -292,13 +292,14 @@ def test_an_unsaved_document_is_changed_and_one_undo_takes_it_back(chat: Workben
     chat.press("Control+End")
     chat.type("y = 3")
     chat.wait(f"{lines} >> text=y = 3", view=None)
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     chat.ask("set x to 2")
     chat.wait(".item.replied >> text=Now it is 2.")
     chat.wait(f"{lines} >> text=x = 2", view=None)
     chat.wait(f"{lines} >> text=y = 3", view=None)
     assert main_py(chat).read_text() == TEXT
-    chat.press("Control+1", "Control+z")
+    chat.focus_editor()
+    chat.press("Control+z")
     chat.wait(f"{lines} >> text=x = 1", view=None)
     chat.wait(f"{lines} >> text=y = 3", view=None)
     chat.command("File: Revert File")

@@ -43,8 +43,7 @@ def window() -> Iterator[Workbench]:
 @pytest.fixture
 def chat(window: Workbench) -> Iterator[Workbench]:
     """A new conversation, the keyboard in its prompt; no editor is left open."""
-    window.command("Kova: New Conversation")
-    window.wait("text=What shall we do?")
+    window.new_chat()
     yield window
     while window.do("count", selector=".tab.dirty", view=None):
         window.command("View: Revert and Close Editor")
@@ -53,7 +52,7 @@ def chat(window: Workbench) -> Iterator[Workbench]:
 
 def ask(chat: Workbench, prompt: str, answer: str) -> None:
     """Ask from the prompt and wait for the answer."""
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     chat.ask(prompt)
     chat.wait(f".item.replied >> text={answer}")
 
@@ -67,7 +66,8 @@ def test_marks_line_ends_and_wide_characters_survive(chat: Workbench) -> None:
     chat.wait(f"{LINES} >> text=👍👍 x = 2", view=None)
     chat.wait(".tab.active:not(.dirty)[aria-label^='wide.txt']", view=None)
     assert path.read_bytes() == "\ufeff一 👍👍 x = 2\r\n👩‍💻 second\r\n".encode()
-    chat.press("Control+1", "Control+z")
+    chat.focus_editor()
+    chat.press("Control+z")
     chat.wait(f"{LINES} >> text=👍 x = 1", view=None)
 
 
@@ -95,7 +95,8 @@ def test_one_undo_brings_back_text_selection_and_what_was_typed_before(chat: Wor
     ask(chat, "make it 2", "All are 2.")
     chat.wait(f"{LINES} >> text=c = 2", view=None)
     chat.wait("role=button[name='Ln 2, Col 2 (7 selected)']", view=None)
-    chat.press("Control+1", "Control+z")
+    chat.focus_editor()
+    chat.press("Control+z")
     for line in ("a = 1", "b = 1", "c = 1"):
         chat.wait(f"{LINES} >> text={line}", view=None)
     chat.wait("role=button[name='Ln 2, Col 2 (7 selected)']", view=None)
@@ -135,14 +136,14 @@ def test_a_document_that_is_closed_before_the_answer_is_changed_on_the_disk(
     path.write_text("x = 1\n")
     chat.script(edit("main.py", "x = 1", "x = 2"), {"text": "It is 2."})
     chat.open_file("main.py")
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     for _ in range(3):
         chat.press("Shift+Tab")
     chat.until("select.level", "element.value === 'ask'")
     chat.ask("set x to 2")
     chat.wait(".card[data-armed=true]")
     chat.command("View: Close All Editors")
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     chat.press("Alt+o")
     chat.wait(".item.replied >> text=It is 2.")
     assert path.read_text() == "x = 2\n"
@@ -153,16 +154,17 @@ def test_text_that_was_typed_while_a_card_waited_is_kept(chat: Workbench) -> Non
     path.write_text("x = 1\n\n\n")
     chat.script(edit("main.py", "x = 1", "x = 2"), {"text": "It is 2."})
     chat.open_file("main.py")
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     for _ in range(3):
         chat.press("Shift+Tab")
     chat.until("select.level", "element.value === 'ask'")
     chat.ask("set x to 2")
     chat.wait(".card[data-armed=true]")
-    chat.press("Control+1", "Control+End")
+    chat.focus_editor()
+    chat.press("Control+End")
     chat.type("mine")
     chat.wait(".tab.active.dirty[aria-label^='main.py']", view=None)
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     chat.press("Alt+o")
     chat.wait("text=What this call would change is not what was approved: review again.")
     chat.wait(".card[data-armed=true]")
@@ -184,7 +186,8 @@ def test_a_huge_document_is_changed_in_place(chat: Workbench) -> None:
     chat.wait(f"{LINES} >> text=the last line of a long file", view=None)
     chat.wait(".tab.active:not(.dirty)[aria-label^='huge.txt']", view=None)
     assert path.stat().st_size == len("\n".join(lines)) + len("the last") - len("29999")
-    chat.press("Control+1", "Control+z")
+    chat.focus_editor()
+    chat.press("Control+z")
     chat.wait(f"{LINES} >> text=line 29999 of", view=None)
 
 

@@ -100,7 +100,7 @@ def test_a_long_paste_is_a_chip_that_outlives_a_reload_and_goes_by_keyboard(
     chat.do("reload")
     chat.wait(".composer .chip >> text=Pasted text, 70001 lines")
     chat.until(".prompt textarea", "element.value === 'what failed?'")
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     chat.press("Control+Home", "ArrowLeft")
     chat.until(".composer .chip button", "element.matches(':focus')")
     chat.press("Delete")

@@ -48,7 +48,7 @@ def trust(window: Workbench) -> None:
     window.click("role=button[name='Trust'] >> nth=0", view=None)
     window.wait("text=You trust this", view=None)
     window.command("View: Close All Editors")
-    window.do("focus", selector=".prompt textarea", view="chat")
+    window.focus_prompt()
 
 
 def write(path: Path) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def test_a_server_that_is_killed_comes_back_with_the_card(server: Workbench) -> 
         while not server.programs(program) - killed:
             server.wait(".card")
         server.wait("role=button[name^='Kova: waits for you']", view=None)
-    server.do("focus", selector=".prompt textarea", view="chat")
+    server.focus_prompt()
     server.press("Alt+o")
     server.wait(".item.replied >> text=It is made.")
     assert (server.workspace / "made").exists()

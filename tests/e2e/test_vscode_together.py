@@ -133,7 +133,7 @@ async def test_an_answer_that_comes_too_late_says_so_and_keeps_what_was_typed(
     chat.until(".prompt textarea", "element.value === 'use mkdir'")
     chat.wait(".item.replied >> text=It is made.")
     assert (chat.workspace / "early").exists()
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     chat.press("Control+a", "Delete")
 
 
@@ -247,7 +247,7 @@ async def test_a_document_open_in_both_is_changed_where_the_turn_began(
     chat.type("y = 3")
     chat.wait(f"{lines} >> text=y = 3", view=None)
     other.open_document(path, path.read_text())
-    chat.do("focus", selector=".prompt textarea", view="chat")
+    chat.focus_prompt()
     chat.ask("set x to 2")
     chat.wait(".item.replied >> text=Now it is 2.")
     chat.wait(f"{lines} >> text=x = 2", view=None)

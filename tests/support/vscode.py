@@ -26,6 +26,8 @@ EXTENSION = tools.ROOT / "editors" / "vscode"
 BIN = Path(sys.executable).parent
 DRIVER = tools.ROOT / "tests" / "support" / "workbench" / "driver.mjs"
 
+EDITOR_WITH_KEYBOARD = ".editor-group-container.active .monaco-editor.focused"
+
 SETTINGS: dict[str, Any] = {
     "workbench.startupEditor": "none",
     "workbench.colorTheme": "Dark 2026",
@@ -77,6 +79,8 @@ class Workbench:
             self.path = f"{BIN}{os.pathsep}{self.path}"
         self.workspace = top / "ws"
         self.url = ""
+        self._place = self.workspace
+        self._has_failed = False
         self._settings = dict(SETTINGS)
         self._driver: subprocess.Popen[str] | None = None
         for folder in ("ws/.git", "k", "d", "r", "u/User", "u/Machine", "e", "h", "bin"):
@@ -126,6 +130,7 @@ class Workbench:
         driver.stdin.flush()
         answer = json.loads(driver.stdout.readline() or '{"error": "the driver ended"}')
         if "error" in answer:
+            self._has_failed = True
             raise WorkbenchError(f"{operation} {args}: {answer['error']}")
         return answer["result"]
 
@@ -138,7 +143,7 @@ class Workbench:
         scale: float = 1,
     ) -> None:
         """Open the window on the workspace, or on another folder or `.code-workspace` file."""
-        place = place or self.workspace
+        self._place = place = place or self.workspace
         kind = "workspace" if place.suffix == ".code-workspace" else "folder"
         url = f"{self.url}/?{kind}={quote(str(place))}"
         self.do("open", url=url, width=width, height=height, scale=scale)
@@ -185,7 +190,16 @@ class Workbench:
         """Open a file of the workspace in an editor that takes the keyboard."""
         self.do("openFile", name=name)
         self.wait(f".tab.active[aria-label^='{name}']", view=None)
-        self.wait(".editor-group-container.active .view-lines", view=None)
+        self.wait(EDITOR_WITH_KEYBOARD, view=None)
+
+    def focus_editor(self) -> None:
+        """Go from wherever the keyboard is to the first group's editor."""
+        self.press("Control+1")
+        self.wait(EDITOR_WITH_KEYBOARD, view=None)
+
+    def focus_prompt(self, *, is_given: bool = True) -> None:
+        """Give the keyboard to the prompt of the conversation, or wait until the client did."""
+        self.do("focus", selector=".prompt textarea", view="chat", isGiven=is_given)
 
     def evaluate(self, expression: str, view: str | None = "chat") -> Any:
         """Return the value of a JavaScript expression."""
@@ -214,11 +228,13 @@ class Workbench:
         self.wait("text=What shall we do?")
 
     def new_chat(self) -> None:
-        """Begin a new conversation, the keyboard in its prompt."""
+        """Begin a new conversation, the keyboard in its prompt; in a new window after a failure."""
+        if self._has_failed:
+            self._has_failed = False
+            self.open_chat(self._place)
         self.command("Kova: New Conversation")
         self.wait("text=What shall we do?")
-        has_keyboard = "element.ownerDocument.hasFocus() && element.matches(':focus')"
-        self.until(".prompt textarea", has_keyboard)
+        self.focus_prompt(is_given=False)
 
     def ask(self, prompt: str) -> None:
         """Type a prompt into the conversation and send it."""

@@ -41,9 +41,24 @@ async function at({ view, selector, nth = 0 }) {
   return (await within(view)).locator(selector).nth(nth);
 }
 
-/** What the pages of the extension show, to tell with a failure. */
+/** What the window and the pages of the extension show, to tell with a failure. */
 async function shown() {
   const texts = [];
+  const parts = await page
+    ?.evaluate(() => {
+      const of = (selector) => [...document.querySelectorAll(selector)];
+      const keyboard = document.activeElement;
+      return {
+        tabs: of(".tab").map((tab) => `${tab.ariaLabel}${tab.matches(".active") ? " (active)" : ""}`),
+        picks: of(".quick-input-widget .monaco-list-row").map(
+          (row) => `${row.ariaLabel}${row.matches(".focused") ? " (focused)" : ""}`,
+        ),
+        toasts: of(".notification-toast").map((toast) => toast.innerText),
+        keyboard: `${keyboard?.tagName} ${keyboard?.className} ${keyboard?.ariaLabel ?? ""}`,
+      };
+    })
+    .catch(() => undefined);
+  texts.push(JSON.stringify(parts));
   for (const frame of page?.frames() ?? []) {
     const text = await frame
       .evaluate(() => document.body?.dataset.kovaView && document.body.innerText)
@@ -55,17 +70,34 @@ async function shown() {
   return texts.join("\n---\n");
 }
 
-// The list fills late after a start, and what takes the focus meanwhile closes it: try again.
+/** Whether the keyboard is at an element of a frame: also that no other frame of the page has it. */
+async function hasKeyboard(frame, locator) {
+  if (!(await locator.evaluate((element) => element.matches(":focus")))) {
+    return false;
+  }
+  for (let at = frame; at.parentFrame?.(); at = at.parentFrame()) {
+    const holder = await at.frameElement();
+    if (!(await holder.evaluate((element) => element.ownerDocument.activeElement === element))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The list fills late after a start, and what takes the focus meanwhile closes it: try again. The list
+// of before stays for a moment, and Enter takes what is focused in it.
 async function chooseQuickly(key, text, title, hasWorked = async () => {}) {
   const box = page.locator(".quick-input-widget input");
   const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: title }).first();
+  const focused = page.locator(".quick-input-list .monaco-list-row.focused").filter({ hasText: title });
   for (let tries = 0; ; tries += 1) {
     try {
       await page.keyboard.press(key);
       await box.waitFor({ timeout: 3000 });
       await box.fill(text, { timeout: 3000 });
-      await row.waitFor({ timeout: 1500 });
-      await page.keyboard.press("Enter");
+      await row.waitFor({ timeout: 3000 });
+      const isFocused = await focused.waitFor({ timeout: 1000 }).then(() => true, () => false);
+      await (isFocused ? page.keyboard.press("Enter") : row.click({ timeout: 3000 }));
       await hasWorked();
       return;
     } catch (error) {
@@ -146,8 +178,29 @@ const operations = {
   async click(where) {
     await (await at(where)).click();
   },
-  async focus(where) {
-    await (await at(where)).focus();
+  /** Wait until an element has the keyboard, given or (`isGiven` false) taken by the product itself. */
+  async focus({ isGiven = true, ...where }) {
+    const end = Date.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        const frame = await within(where.view);
+        const locator = frame.locator(where.selector).nth(where.nth ?? 0);
+        if (isGiven) {
+          await locator.focus();
+        }
+        if (await hasKeyboard(frame, locator)) {
+          return;
+        }
+      } catch (error) {
+        if (Date.now() > end) {
+          throw error;
+        }
+      }
+      if (Date.now() > end) {
+        throw new Error(`the keyboard never went to ${where.selector}`);
+      }
+      await page.waitForTimeout(50);
+    }
   },
   async fill({ text, ...where }) {
     await (await at(where)).fill(text);
