@@ -65,12 +65,12 @@ class Decoder(StreamDecoder):
             self._fail(error)
 
     def _take_whole(self, message: dict[str, Any]) -> None:
-        """Read an answer that came in one piece."""
-        for index, block in enumerate(message["content"]):
+        """Read an answer that came in one piece, or that repeats the pieces before it."""
+        for index, block in enumerate(() if self._blocks else message["content"]):
             self._take_start(index, block)
             opened = self._open.pop(index)
             opened.is_closed = True
-        self._finish_reason = message.get("stop_reason")
+        self._finish_reason = message.get("stop_reason") or self._finish_reason
         self._take_usage(message.get("usage"))
         self._has_end = True
 

@@ -43,10 +43,11 @@ class Decoder(StreamDecoder):
 
     def _take(self, name: bytes, value: dict[str, Any]) -> None:
         choices = value.get("choices")
-        choice = self._choice_of(choices) if choices else None
-        if choice is not None:
+        choice = None
+        for choice in self._read_of(choices) if choices else ():
             delta = choice.get("delta")
-            if delta is None:
+            if delta is None and not self._has_begun:
+                # Some, such as MiniMax, end their pieces with the whole message again.
                 delta = choice.get("message")
             if delta:
                 self._take_delta(delta)
@@ -68,13 +69,15 @@ class Decoder(StreamDecoder):
         elif "base_resp" in value and as_object(value["base_resp"]).get("status_code"):
             self._fail(value["base_resp"])
 
-    def _choice_of(self, choices: list[dict[str, Any]]) -> dict[str, Any] | None:
+    @property
+    def _has_begun(self) -> bool:
+        return bool(self._text or self._reasoning or self._calls.calls or self._refused)
+
+    def _read_of(self, choices: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the parts of the answer that is read; Copilot gives one in several."""
         if self._choice is None:
             self._choice = choices[0].get("index", 0)
-        for choice in choices:
-            if choice.get("index", 0) == self._choice:
-                return choice
-        return None
+        return [choice for choice in choices if choice.get("index", 0) == self._choice]
 
     def _take_delta(self, delta: dict[str, Any]) -> None:
         if len(delta) > 1 or "content" not in delta:
@@ -87,7 +90,8 @@ class Decoder(StreamDecoder):
                 self._say(content)
             else:
                 self._take_parts(content)
-        for call in delta.get("tool_calls") or ():
+        calls = delta.get("tool_calls") or ()
+        for call in [lone] if (lone := as_object(calls)) else calls:
             self._calls.take(call)
         if legacy := delta.get("function_call"):
             self._calls.take({"index": "function_call", "function": legacy})
@@ -133,6 +137,10 @@ class Decoder(StreamDecoder):
                         self._think(piece["text"])
                 if thinking and isinstance(thinking, str):
                     self._think(thinking)
+            elif part.get("type") == "reasoning":
+                for piece in as_list(part.get("summary")):
+                    if piece.get("text"):
+                        self._think(piece["text"])
             elif part.get("type") == "refusal" and part.get("refusal"):
                 self._refused.append(part["refusal"])
 

@@ -6,6 +6,7 @@ Invariant: no key and no header value ever reaches a message.
 import math
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
@@ -15,6 +16,7 @@ import orjson
 
 from kova_ls.errors import AdapterFailure
 from kova_ls.llm._json import as_list, as_object
+from kova_ls.llm._sse import EventCutter
 from kova_ls.llm._waiting import wait_asked
 
 
@@ -86,12 +88,24 @@ def _without(text: str, secrets: Iterable[str]) -> str:
 
 def error_of(body: bytes) -> Any:
     """Return the error inside an HTTP error body, in the provider's own words."""
+    body = body.removeprefix(b"\xef\xbb\xbf")
     try:
         value: Any = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return {"message": body.decode("utf-8", "replace").strip()}
+        value = _streamed(body)
+        if value is None:
+            return {"message": body.decode("utf-8", "replace").strip()}
     value = next(iter(as_list(value)), value)
     return as_object(value).get("error") or value
+
+
+def _streamed(body: bytes) -> Any:
+    """Return the first JSON value of a body that is a stream of events all the same, or None."""
+    cutter = EventCutter()
+    for _, payload in [*cutter.feed(body), *cutter.finish()]:
+        with suppress(orjson.JSONDecodeError):
+            return orjson.loads(payload)
+    return None
 
 
 _SENTENCES = ("message", "detail", "error", "msg", "title", "error_msg", "status_msg", "Message")

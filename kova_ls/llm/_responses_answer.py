@@ -78,9 +78,9 @@ class Decoder(StreamDecoder):
         elif kind == "response.refusal.done":
             self._take_unsaid(self._item(value, "message"), {**value, "type": "refusal"})
         elif isinstance(value.get("response"), dict):
-            self._take_response(value["response"])
+            self._take_response(value["response"], kind.removeprefix("response."))
         elif value.get("object") == "response":
-            self._take_response(value)
+            self._take_response(value, "")
         elif (error := stream_error(value, name)) is not None:
             self._fail(error)
 
@@ -147,10 +147,11 @@ class Decoder(StreamDecoder):
             item.has_text = True
             self._think(part["text"])
 
-    def _take_response(self, response: dict[str, Any]) -> None:
+    def _take_response(self, response: dict[str, Any], said: str) -> None:
+        """Read a response as it stands; `said`: its state by the event's name."""
         if isinstance(response.get("usage"), dict):
             self._raw_usage = response["usage"]
-        status = response.get("status")
+        status = response.get("status") or said
         if status not in _ENDS:
             return
         self._finish_reason = status

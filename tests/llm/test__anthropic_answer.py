@@ -145,3 +145,9 @@ def test_usage_counts_cached_tokens_as_read():
     assert usage_of({**USAGE, "cache_creation_input_tokens": 2}) == Usage(
         input_tokens=16, output_tokens=1, cached_tokens=4, cache_write_tokens=2, context_tokens=17
     )
+
+
+def test_a_whole_message_at_the_end_repeats_the_pieces():
+    whole = {"type": "message", "content": [{"type": "text", "text": "ab"}]}
+    got = read(START, *said(0, "a", "b"), end("end_turn"), {**whole, "usage": USAGE})
+    assert (got["text"], got["finish_reason"], got["outcome"]) == ("ab", "end_turn", "complete")

@@ -262,3 +262,35 @@ def test_usage_of_every_dialect():
     )
     assert usage_of({**USAGE, "prompt_cache_hit_tokens": 4}).cached_tokens == 4
     assert usage_of({**USAGE, "cached_tokens": 4}).cached_tokens == 4
+
+
+@pytest.mark.parametrize("deltas", [[{"content": "a"}], [{"reasoning_content": "hm"}]])
+def test_a_whole_message_at_the_end_repeats_the_pieces(deltas: list[dict[str, Any]]):
+    pieces = [*deltas, {"content": "b"}, piece(0, "c", "x", "{}")]
+    message = {"role": "assistant", "content": "ab", **piece(0, "c", "x", "{}")}
+    whole = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    got = read(
+        *map(chunk, pieces), {"object": "chat.completion", "choices": [whole], "usage": USAGE}
+    )
+    assert got["text"] == "".join(delta.get("content", "") for delta in deltas) + "b"
+    assert got["tool_calls"] == [called("c", "x")]
+    assert (got["finish_reason"], got["usage"]) == ("tool_calls", USAGE)
+
+
+def test_a_lone_call_may_come_without_its_list():
+    one = piece(0, "c", "x", '{"p":1}')["tool_calls"][0]
+    got = read(chunk({"role": "assistant", "tool_calls": one}), chunk({}, "tool_calls"))
+    assert got["tool_calls"] == [called("c", "x", p=1)]
+
+
+def test_a_summary_among_the_parts_is_reasoning():
+    part = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}
+    got = read(chunk({"content": [part]}), chunk({"content": "a"}, "stop"))
+    assert (got["reasoning"], got["text"]) == ("hm", "a")
+
+
+def test_one_answer_may_come_in_several_parts_of_one_number():
+    call = {"index": 0, "delta": piece(0, "c", "x", "{}"), "finish_reason": "tool_calls"}
+    got = read({"choices": [{"index": 0, "delta": {"content": "a"}}, call]})
+    assert (got["text"], got["finish_reason"]) == ("a", "tool_calls")
+    assert got["tool_calls"] == [called("c", "x")]

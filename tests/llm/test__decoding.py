@@ -1,5 +1,6 @@
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 
 from kova_ls.llm import STREAM_FORMATS, decode, decode_http_error
 from kova_ls.llm._decoding import MADE_ID, OpenCall, settle
-from tests.llm.wire import data, decoded
+from tests.llm import anthropic_wire, chat_wire, gemini_wire, responses_wire
+from tests.llm.wire import data, decoded, named
 
 STREAMS = Path(__file__).parents[2].parent / "shared" / "streams"
 
@@ -158,3 +160,59 @@ VALUES = st.recursive(
 @given(st.sampled_from(STREAM_FORMATS), st.lists(VALUES, max_size=4))
 def test_no_stream_of_json_ever_raises(form: str, values: list[Any]):
     assert decode(form, [data(*values)])["outcome"]
+
+
+WORDS = "naïve 日本 👩\u200d💻\u2028"
+BODIES = {
+    "openai-chat": data(
+        chat_wire.chunk({"content": WORDS}),
+        chat_wire.chunk(chat_wire.piece(0, "c", "read", '{"p":"é"}'), "tool_calls"),
+    )
+    + chat_wire.DONE,
+    "openai-responses": named(
+        responses_wire.START,
+        responses_wire.text(0, WORDS),
+        responses_wire.done(1, **responses_wire.CALL, arguments='{"p":"é"}'),
+        responses_wire.DONE,
+    ),
+    "anthropic": named(
+        anthropic_wire.START,
+        *anthropic_wire.said(0, WORDS),
+        *anthropic_wire.called(1, "c", '{"p":"é"}'),
+        anthropic_wire.end("tool_use"),
+        anthropic_wire.STOP,
+    ),
+    "gemini": data(
+        gemini_wire.chunk({"text": WORDS}),
+        gemini_wire.chunk(gemini_wire.called("read", p="é"), finish="STOP"),
+    ),
+}
+FRAMINGS: dict[str, Callable[[bytes], bytes]] = {
+    "CRLF": lambda body: body.replace(b"\n", b"\r\n"),
+    "CR": lambda body: body.replace(b"\n", b"\r"),
+    "BOM": lambda body: b"\xef\xbb\xbf" + body,
+    "comments": lambda body: b": hi\n\n" + body.replace(b"data:", b":\n: still there\ndata:"),
+    "no space": lambda body: body.replace(b"data: ", b"data:"),
+    "ids": lambda body: b"retry: 10\n\n" + body.replace(b"data:", b"id: 7\ndata:"),
+    "no last line end": lambda body: body.rstrip(b"\n"),
+}
+
+
+def _raw(body: bytes) -> bytes:
+    lines = [
+        b"data: " + json.dumps(json.loads(line[6:]), ensure_ascii=False).encode()
+        if line.startswith(b"data: {")
+        else line
+        for line in body.split(b"\n")
+    ]
+    return b"\n".join(lines)
+
+
+@pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS)
+@pytest.mark.parametrize("form", STREAM_FORMATS)
+def test_the_framing_changes_nothing(form: str, framing: Callable[[bytes], bytes]):
+    plain = decoded(form, BODIES[form])
+    assert (plain["text"], plain["outcome"], plain["error"]) == (WORDS, "complete", None)
+    assert [one["arguments"] for one in plain["tool_calls"]] == [{"p": "é"}]
+    assert decoded(form, framing(BODIES[form])) == plain
+    assert decoded(form, framing(_raw(BODIES[form]))) == plain

@@ -166,6 +166,10 @@ def test_the_error_is_found_in_every_body():
     assert error_of(b'{"message":"a"}') == {"message": "a"}
     assert error_of(b"<html>bad</html> ") == {"message": "<html>bad</html>"}
     assert error_of(b"[]") == []
+    assert error_of(b'\xef\xbb\xbf{"error":"a"}') == "a"
+    event = b'event: error\ndata: {"error":{"message":"a"}}'
+    assert error_of(event) == error_of(event + b"\n\n") == {"message": "a"}
+    assert error_of(b"data: not json") == {"message": "data: not json"}
 
 
 @pytest.mark.parametrize(

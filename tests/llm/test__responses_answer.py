@@ -229,3 +229,10 @@ def test_usage_is_translated():
     assert usage_of(USAGE) == Usage(
         input_tokens=10, output_tokens=3, cached_tokens=4, context_tokens=13
     )
+
+
+@pytest.mark.parametrize("word", ["completed", "incomplete", "failed"])
+def test_the_event_may_be_all_that_says_how_it_ended(word: str):
+    got = read(text(0, "a"), {"type": f"response.{word}", "response": {"id": "r", "usage": USAGE}})
+    assert (got["finish_reason"], got["usage"]) == (word, USAGE)
+    assert got["outcome"] == {"incomplete": "length", "failed": "error"}.get(word, "complete")
