@@ -231,6 +231,14 @@ def test_an_editor_is_answered_before_the_engine_is_loaded() -> None:
     assert "kova_ls.engine" not in loaded
 
 
+def test_a_first_page_needs_neither_the_reading_of_commands_nor_a_models_client() -> None:
+    rooms = "kova_ls.endpoint.documents, kova_ls.endpoint.answer, kova_ls.engine"
+    command = [sys.executable, "-c", f"import sys, {rooms}; print(*sys.modules)"]
+    ran = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    late = {"kova_ls.permission.shell", "kova_ls.permission.adjudicate", "kova_ls.engine.turn"}
+    assert (late | {"bashlex", "httpx", "pygls"}) & set(ran.stdout.split()) == set()
+
+
 def architecture_map() -> set[str]:
     text = (PACKAGE / "ARCHITECTURE.md").read_text(encoding="utf-8")
     block = re.search(r"^```map\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)

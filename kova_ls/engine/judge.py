@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kova_ls.engine.grant_set import Proposal, visible
-from kova_ls.engine.local_modules import with_local_modules
 from kova_ls.engine.places import CASE_FOLDS, path_dirs, workspace_path
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.unattended import level_now
@@ -15,7 +14,6 @@ from kova_ls.engine.workspace import file_uri, resolve
 from kova_ls.journal.records import RootEntry
 from kova_ls.permission.effects import Effect, ReadPath, RunCommand, WritePath
 from kova_ls.permission.facts import Call, Facts, Root, Rule, Ruling
-from kova_ls.permission.module_folders import git_folders
 from kova_ls.tools._base import ResolvedPath, Tool, ToolError
 from kova_ls.values import Reason, Segment
 from kova_ls.vocabulary import ApprovalLevel, Decision, Mode, RootSource
@@ -101,6 +99,10 @@ def seen_on_disk(effect: Effect, *, home: str, workspace: str | None) -> Effect:
     if isinstance(effect, WritePath):
         return replace(effect, is_git_dir=is_in_git_dir(effect.path))
     if isinstance(effect, RunCommand):
+        # Imported as late as the gates.
+        from kova_ls.engine.local_modules import with_local_modules
+        from kova_ls.permission.module_folders import git_folders
+
         folders = git_folders(effect.command, effect.cwd, home)
         if folders is None or not all(git_dir_is_own(folder, workspace) for folder in folders):
             effect = replace(effect, git_dirs_ok=False)
