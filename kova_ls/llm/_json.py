@@ -1,7 +1,6 @@
-"""Look into JSON values whose shape is not known; put encoded ones together."""
+"""Look into JSON values whose shape is not known."""
 
 import json
-from collections.abc import Sequence
 from typing import Any, cast
 
 import orjson
@@ -57,16 +56,3 @@ def count(usage: dict[str, Any], *path: str) -> int:
     for key in path:
         found = as_object(found).get(key)
     return int(found) if isinstance(found, int | float) and not isinstance(found, bool) else 0
-
-
-def enclosed(head: bytes, elements: Sequence[bytes], tail: bytes) -> bytes:
-    """Return head, the encoded elements between commas, and tail; empty elements are left out.
-
-    The elements of a long conversation are copied once.
-    """
-    parts = list(elements) if b"" not in elements else [part for part in elements if part]
-    if not parts:
-        return head + tail
-    parts[0] = head + parts[0]
-    parts[-1] += tail
-    return b",".join(parts)

@@ -8,6 +8,7 @@ Source: Anthropic API documentation, "Messages", "Streaming", "Prompt caching", 
 
 import hashlib
 import re
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -15,6 +16,7 @@ import orjson
 from kova_ls.config import ModelSettings
 from kova_ls.errors import AdapterFailure
 from kova_ls.llm._anthropic_answer import Decoder
+from kova_ls.llm._array import GrowingArray
 from kova_ls.llm._base import (
     AssistantMessage,
     Message,
@@ -29,7 +31,7 @@ from kova_ls.llm._base import (
     UserMessage,
 )
 from kova_ls.llm._http import HttpCaller, join_url
-from kova_ls.llm._json import enclosed, parse_object
+from kova_ls.llm._json import parse_object
 from kova_ls.llm._stale import StaleReasoning
 
 APIS = ("anthropic",)
@@ -53,6 +55,7 @@ class AnthropicAdapter:
         # Others speak the same API without signing what they think, and want it back all the same.
         self._is_strict = settings.base_url is None
         self._fills_thinking = False
+        self._array = GrowingArray()
         self._stale = StaleReasoning(b'thinking"', _without_thinking)
         self._dropped: set[str] = set()
         self._head: tuple[str, tuple[ToolSpec, ...], bytes] | None = None
@@ -109,10 +112,11 @@ class AnthropicAdapter:
         if self._fills_thinking:
             messages = [_with_thinking(one) for one in messages]
         # The last two marks: one to write the cache, one that the step before wrote.
-        users = [at for at, one in enumerate(messages) if one.startswith(b'{"role":"user"')]
-        for at in users[-2:]:
+        last = range(len(messages) - 1, -1, -1)
+        users = (at for at in last if messages[at].startswith(b'{"role":"user"'))
+        for at in islice(users, 2):
             messages[at] = messages[at].removesuffix(b"}]}") + _CACHE_MARK
-        return enclosed(self._head_of(request), messages, b"]}")
+        return self._array.enclosed(self._head_of(request), messages, b"]}")
 
     def _head_of(self, request: ModelRequest) -> bytes:
         key = (request.system, request.tools)

@@ -12,6 +12,7 @@ import orjson
 
 from kova_ls.config import ModelSettings
 from kova_ls.errors import AdapterFailure
+from kova_ls.llm._array import GrowingArray
 from kova_ls.llm._base import (
     AssistantMessage,
     Message,
@@ -28,7 +29,7 @@ from kova_ls.llm._base import (
 from kova_ls.llm._decoding import MADE_ID
 from kova_ls.llm._gemini_answer import SIGNATURE, Decoder
 from kova_ls.llm._http import HttpCaller
-from kova_ls.llm._json import enclosed, parse_object
+from kova_ls.llm._json import parse_object
 from kova_ls.llm._open_api import open_api_schema
 from kova_ls.llm._stale import StaleReasoning
 
@@ -51,6 +52,7 @@ class GeminiAdapter:
         version = re.search(r"gemini-(\d+(?:\.\d+)?)", settings.model)
         self._version = float(version[1]) if version else 0.0
         self._thinks = self._version >= 2.5
+        self._array = GrowingArray()
         self._stale = StaleReasoning(b'"thoughtSignature"', self._without_signatures)
         self._schema_field = "parametersJsonSchema"
         self._head: tuple[str, tuple[ToolSpec, ...], bytes] | None = None
@@ -96,7 +98,8 @@ class GeminiAdapter:
         return parts
 
     def _body(self, request: ModelRequest) -> bytes:
-        return enclosed(self._head_of(request), self._stale.sent(request.messages), b"]}")
+        messages = self._stale.sent(request.messages)
+        return self._array.enclosed(self._head_of(request), messages, b"]}")
 
     def _without_signatures(self, message: bytes) -> bytes:
         """Take another model's signatures out of an encoded message."""

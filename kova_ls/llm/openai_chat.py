@@ -15,6 +15,7 @@ import orjson
 
 from kova_ls.config import ModelSettings
 from kova_ls.errors import AdapterFailure
+from kova_ls.llm._array import GrowingArray
 from kova_ls.llm._base import (
     AssistantMessage,
     ImageContent,
@@ -29,7 +30,6 @@ from kova_ls.llm._base import (
 )
 from kova_ls.llm._chat_answer import Decoder
 from kova_ls.llm._http import HttpCaller, join_url
-from kova_ls.llm._json import enclosed
 from kova_ls.llm._stale import StaleReasoning
 
 APIS = ("openai-chat",)
@@ -49,6 +49,7 @@ class ChatAdapter:
         self._is_openai = urlsplit(caller.where.url).hostname == "api.openai.com"
         self._limit_field = "max_completion_tokens" if self._is_openai else "max_tokens"
         self._dropped: set[str] = set()
+        self._array = GrowingArray()
         self._stale = StaleReasoning(b'"tool_calls"', _unsigned)
         self._fills_reasoning = False
         self._is_mistral = bool(_MISTRAL.search(f"{caller.where.host} {settings.model}"))
@@ -113,11 +114,11 @@ class ChatAdapter:
         if self._fills_reasoning:
             messages = [_with_reasoning(one) for one in messages]
         elif "reasoning_content" in self._dropped:
-            messages = [_without_reasoning(enclosed(b"", messages, b""))]
+            messages = [_without_reasoning(b",".join(filter(None, messages)))]
         head = self._head_of(request)
         if not any(messages):
             head = head.removesuffix(b",")
-        return enclosed(head, messages, tail)
+        return self._array.enclosed(head, messages, tail)
 
     def _head_of(self, request: ModelRequest) -> bytes:
         key = (request.system, request.tools, frozenset(self._dropped))

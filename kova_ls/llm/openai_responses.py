@@ -13,6 +13,7 @@ import orjson
 
 from kova_ls.config import ModelSettings
 from kova_ls.errors import AdapterFailure
+from kova_ls.llm._array import GrowingArray
 from kova_ls.llm._base import (
     AssistantMessage,
     Message,
@@ -26,7 +27,6 @@ from kova_ls.llm._base import (
     UserMessage,
 )
 from kova_ls.llm._http import HttpCaller, join_url
-from kova_ls.llm._json import enclosed
 from kova_ls.llm._responses_answer import Decoder
 from kova_ls.llm._stale import StaleReasoning
 
@@ -44,6 +44,7 @@ class ResponsesAdapter:
         self._settings = settings
         self._caller = caller
         self._dropped: set[str] = set()
+        self._array = GrowingArray()
         self._stale = StaleReasoning(b'"encrypted_content"', _without_reasoning)
         if re.match(r"gpt-(?:3|4)|chatgpt", settings.model):
             self._dropped |= {"include", "summary"}
@@ -104,7 +105,8 @@ class ResponsesAdapter:
         tail = b"]}"
         if request.session_id and "prompt_cache_key" not in self._dropped:
             tail = b'],"prompt_cache_key":' + orjson.dumps(request.session_id) + b"}"
-        return enclosed(self._head_of(request), self._stale.sent(request.messages), tail)
+        messages = self._stale.sent(request.messages)
+        return self._array.enclosed(self._head_of(request), messages, tail)
 
     def _head_of(self, request: ModelRequest) -> bytes:
         key = (request.system, request.tools, frozenset(self._dropped))

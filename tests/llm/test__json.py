@@ -1,6 +1,6 @@
 import pytest
 
-from kova_ls.llm._json import as_list, as_object, count, enclosed, mended_object, parse_object
+from kova_ls.llm._json import as_list, as_object, count, mended_object, parse_object
 
 
 def test_other_shapes_are_empty():
@@ -40,15 +40,3 @@ def test_a_number_that_is_not_there_counts_nothing():
     usage = {"a": {"b": 3, "c": None, "d": True, "e": 2.0}}
     assert [count(usage, "a", key) for key in "bcdex"] == [3, 0, 0, 2, 0]
     assert count(usage, "x", "y") == 0
-
-
-def test_elements_stand_between_commas_and_empty_ones_are_left_out() -> None:
-    assert enclosed(b"[", [b"1", b"", b"2"], b"]") == b"[1,2]"
-    assert enclosed(b"[", [b"1"], b"]") == b"[1]"
-    assert enclosed(b"[", [b""], b"]") == b"[]"
-
-
-def test_the_elements_given_stay_as_they_are() -> None:
-    given = [b"1", b"2"]
-    enclosed(b"[", given, b"]")
-    assert given == [b"1", b"2"]
