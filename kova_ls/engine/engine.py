@@ -25,6 +25,7 @@ from kova_ls.engine.models import Models
 from kova_ls.engine.places import Places, path_of
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.reopen import reopen
+from kova_ls.engine.reserve import Reserve
 from kova_ls.engine.running import CommandWatch
 from kova_ls.engine.session import Session
 from kova_ls.engine.title import one_line
@@ -78,6 +79,7 @@ class Engine:
         )
         self.grants = Grants(kova_home, data_dir, home=Path(home), env=env)
         self.programs = Programs(data_dir / "adopted")
+        self.reserve = Reserve(data_dir / "reserve")
         self.commands = CommandWatch(self.grants, self.programs, self.models)
         self.declined: set[tuple[str, str]] = set()
         """Path and digest of permission files that the person would not adopt."""

@@ -24,6 +24,7 @@ from kova_ls.engine.grant_set import GrantSet
 from kova_ls.engine.index import Summary, summary_of
 from kova_ls.engine.item_index import ItemIndex, last_todos, telling
 from kova_ls.engine.places import workspace_path
+from kova_ls.engine.stranded import strand
 from kova_ls.engine.title import title_of
 from kova_ls.engine.well_formed import well_formed
 from kova_ls.errors import KovaError, RequestFailed
@@ -196,8 +197,8 @@ class Session:
         if (known := backlog.known(self.state, prompt_id)) is not None:
             return known
         prompt_id = prompt_id or token_hex(8)
-        if self.turn is None and self.state.turn_id is not None:
-            self._end_stranded()
+        if self.is_stranded:
+            self.end_stranded()
         if self.state.status is SessionState.IDLE and not self.state.queue:
             self.engine.models.check(self.state.model, editor)
             turn_id = token_hex(8)
@@ -262,7 +263,7 @@ class Session:
             return ()
         task = self.turn
         if task is None:
-            return self._end_stranded()
+            return self.end_stranded()
         running = self.state.turn_id
         first = self.journal.seq + 1
         task.cancel()
@@ -270,10 +271,15 @@ class Session:
         for stored in self.journal.read(first, self.journal.seq):
             if isinstance(stored.record, r.TurnCompleted) and stored.record.turn_id == running:
                 return stored.record.stopped
-        return self._end_stranded() if self.state.turn_id == running else ()
+        return self.end_stranded() if self.state.turn_id == running else ()
 
-    def _end_stranded(self) -> tuple[str, ...]:
-        """End a turn that nothing works on: its end could not be written, or it never began."""
+    @property
+    def is_stranded(self) -> bool:
+        """True when nothing works on the turn: its end could not be written, or it never began."""
+        return self.turn is None and self.state.turn_id is not None and not self.leaving
+
+    def end_stranded(self) -> tuple[str, ...]:
+        """End such a turn. Raises: RequestFailed (`diskFailed`)."""
         from kova_ls.engine.turn import end_stranded
 
         stopped = end_stranded(self)
@@ -346,8 +352,10 @@ class Session:
             )
         )
         self.origin = editor
+        self.engine.reserve.keep()
         if not self.state.title:
-            self.record(r.SessionRenamed(title=title_of(input), by="engine"))
+            with contextlib.suppress(KovaError):  # the turn finds out by itself
+                self.record(r.SessionRenamed(title=title_of(input), by="engine"))
         self.engine.touched(self)
         self._run(run_turn(self))
 
@@ -378,6 +386,8 @@ class Session:
         if self.state.status is SessionState.IDLE:
             self.origin = None
             self._next()
+        else:
+            strand(self, None if task.cancelled() else task.exception())
 
     def _next(self) -> None:
         """Begin the first queued prompt when nothing runs."""

@@ -131,12 +131,12 @@ async def _guard(
     except asyncio.CancelledError:
         if session.leaving:
             raise
-        stopped = _close(session, ItemStatus.CANCELLED, "Stopped by the person.")
-        _complete(session, turn, StepEnd(False, StopReason.INTERRUPTED), stopped)
+        end = StepEnd(False, StopReason.INTERRUPTED)
+        _finish(session, turn, end, ItemStatus.CANCELLED, "Stopped by the person.")
     except KovaError as error:
         failure = Failure(code=error.code, message=error.message)
-        _close(session, ItemStatus.ERROR, error.message)
-        _complete(session, turn, StepEnd(False, StopReason.FAILED, failure), ())
+        end = StepEnd(False, StopReason.FAILED, failure)
+        _finish(session, turn, end, ItemStatus.ERROR, error.message)
     except Exception as error:  # noqa: BLE001 - the turn ends, the engine goes on
         incident = token_hex(4)
         session.engine.log_incident(incident, error)
@@ -144,19 +144,38 @@ async def _guard(
             code="internal",
             message=f"A fault of the engine ended the turn (incident {incident} in its log).",
         )
-        _close(session, ItemStatus.ERROR, failure.message)
-        _complete(session, turn, StepEnd(False, StopReason.FAILED, failure), ())
+        end = StepEnd(False, StopReason.FAILED, failure)
+        _finish(session, turn, end, ItemStatus.ERROR, failure.message)
     else:
-        _complete(session, turn, end, ())
+        _finish(session, turn, end, ItemStatus.ERROR, "")
     await session.journal.sync()
 
 
 def end_stranded(session: "Session") -> tuple[str, ...]:
     """End a turn that no task works on any more; returns what it left open, in words."""
     turn = TurnContext(session.state.turn_id or "")
-    stopped = _close(session, ItemStatus.INTERRUPTED, "The engine could not finish this.")
-    _complete(session, turn, StepEnd(False, StopReason.INTERRUPTED), stopped)
-    return stopped
+    end = StepEnd(False, StopReason.INTERRUPTED)
+    return _finish(session, turn, end, ItemStatus.INTERRUPTED, "The engine could not finish this.")
+
+
+def _finish(
+    session: "Session", turn: TurnContext, end: StepEnd, status: ItemStatus, why: str
+) -> tuple[str, ...]:
+    """End what is open, then the turn; a full disk has room kept for that."""
+
+    def write() -> tuple[str, ...]:
+        stopped = _close(session, status, why)
+        is_stopped = end.stop_reason is StopReason.INTERRUPTED
+        _complete(session, turn, end, stopped if is_stopped else ())
+        return stopped
+
+    try:
+        return write()
+    except KovaError as error:
+        if error.code != "diskFailed":
+            raise
+        session.engine.reserve.give_up()
+        return write()
 
 
 def _complete(
