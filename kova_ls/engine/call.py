@@ -20,6 +20,7 @@ from kova_ls.engine.arguments import parse
 from kova_ls.engine.asking import Asking
 from kova_ls.engine.call_item import CallItem
 from kova_ls.engine.card_watch import CardWatch
+from kova_ls.engine.command_changes import saw
 from kova_ls.engine.context import CallContext
 from kova_ls.engine.judge import judge, resolver
 from kova_ls.engine.notices import tell_notices
@@ -317,6 +318,7 @@ class CallRun:
                 "log). Do not simply repeat the call.",
                 is_error=True,
             )
+        saw(session, call.effects)
         engine = session.engine
         engine.programs.wrote(call.effects, engine.grants.load(workspace_path(session)).allow)
         item = self._item.find()

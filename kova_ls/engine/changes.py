@@ -1,13 +1,14 @@
 """Review: what the agent did to files, kept or put back by hunk, file or turn.
 
 Three texts make a change: before it, as the agent left it, and at present. What a person did
-afterwards is theirs and is never offered. What commands do to files is not tracked.
+afterwards is theirs and is never offered.
 Invariant: putting back goes through the same write path as the agent's edits and never undoes
 what someone else wrote: it merges, or refuses with a sentence.
 """
 
 import asyncio
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
 from kova_ls.engine.blobs import keep, load
-from kova_ls.engine.disk import is_same_text, remove_text
+from kova_ls.engine.disk import decode, is_same_text, remove_text, replace_text
 from kova_ls.engine.merge import Region, carried, joined, regions
 from kova_ls.engine.places import workspace_path
 from kova_ls.engine.workspace import Files, Overlays, file_uri
@@ -62,8 +63,8 @@ class FileReview:
 # -- what was written ------------------------------------------------------------------------------
 
 
-async def wrote(session: "Session", path: str, before: str | None, now: str) -> None:
-    """Record that the agent wrote a file; `before` is None for a new one."""
+async def wrote(session: "Session", path: str, before: str | None, now: str | None) -> None:
+    """Record that the agent wrote a file; `before` is None for a new one, `now` for a deleted one."""
     if path == session.plan_path:
         return
     uri = file_uri(path)
@@ -74,13 +75,15 @@ async def wrote(session: "Session", path: str, before: str | None, now: str) -> 
         if known is not None:
             base, kind, turns = (
                 _rebased(session.folder, known, before or ""),
-                known.change,
+                "modify" if known.change == "delete" else known.change,
                 known.turn_ids,
             )
         if turn_id is not None and turn_id not in turns:
             turns = (*turns, turn_id)
         if known is None and base == now:
             return
+        if now is None:
+            kind = "delete"
         await _record(
             session,
             r.ChangesUpdated(
@@ -136,8 +139,10 @@ async def look(
 
 
 async def _look(session: "Session", overlays: Overlays, record: r.ChangesUpdated) -> FileReview:
-    path = _path(record)
+    path = path_of(record)
     files = _files(session, overlays, path)
+    if record.change == "delete":
+        return _look_deleted(session, record, path, files.display(path))
     try:
         present = (await files.read_text(path)).text
     except ToolError as error:
@@ -176,6 +181,17 @@ async def _look(session: "Session", overlays: Overlays, record: r.ChangesUpdated
             number = seen[hunk.id] = seen.get(hunk.id, -1) + 1
             hunks.append(replace(hunk, id=f"{hunk.id}-{number}") if number else hunk)
     return FileReview(record, tuple(hunks), None, parts[1], parts[0], parts[2])
+
+
+def _look_deleted(session: "Session", record: r.ChangesUpdated, path: str, name: str) -> FileReview:
+    before = load(session.folder, record.base)
+    if os.path.lexists(path):
+        return FileReview(record, (), f"{name} was deleted by the agent and is there again.")
+    if before is None:
+        return FileReview(record, (), f"{name}: the text before is no longer kept.")
+    lines = tuple(split_lines(before))
+    region = Region("ours", (0, 0), (0, len(lines)), (0, 0))
+    return FileReview(record, (_hunk(record, region, lines, (), (), (0, 0)),), None, lines)
 
 
 def _same_lines(found: list[Region], at: int) -> int:
@@ -263,8 +279,14 @@ async def _decide(
         return []
     if not meant:
         return []
-    path = _path(record)
+    path = path_of(record)
     files = _files(session, overlays, path)
+    if record.change == "delete":
+        if decision == "revert":
+            await _bring_back(files, overlays, path, joined(review.before))
+            decided = decided.model_copy(update={"change": "create"})
+        await _record(session, decided.model_copy(update={"is_open": False}), None, None)
+        return []
     if record.base is None:
         if decision == "revert":
             if review.conflict is not None:
@@ -299,13 +321,25 @@ async def _decide(
 
 
 async def _remove(files: Files, overlays: Overlays, path: str, text: str) -> None:
+    _refuse_unsaved(files, overlays, path)
+    await asyncio.to_thread(remove_text, path, text, files.display(path))
+
+
+async def _bring_back(files: Files, overlays: Overlays, path: str, text: str) -> None:
+    _refuse_unsaved(files, overlays, path)
+    name = files.display(path)
+    # Like an empty file: what came to the place meanwhile stays.
+    await asyncio.to_thread(replace_text, path, text, decode(b"", name), name)
+    await overlays.reload([path])
+
+
+def _refuse_unsaved(files: Files, overlays: Overlays, path: str) -> None:
     document = overlays.get(path)
     if document is not None and document.is_dirty:
         raise ToolError(
             f"{files.display(path)} has unsaved changes in the editor: save or close it, then "
             "revert again."
         )
-    await asyncio.to_thread(remove_text, path, text, files.display(path))
 
 
 def _replaced(
@@ -347,7 +381,7 @@ def _counts(before: str, now: str) -> tuple[int, int]:
     return added, removed
 
 
-def _path(record: r.ChangesUpdated) -> str:
+def path_of(record: r.ChangesUpdated) -> str:
     """Return the path as it was resolved then: a link that came since is not followed."""
     return unquote(urlsplit(record.uri).path)
 

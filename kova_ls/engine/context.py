@@ -2,12 +2,13 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from kova_ls.engine import orphans, outputs
 from kova_ls.engine.changes import wrote
+from kova_ls.engine.command_changes import known_before, record_after
 from kova_ls.engine.environment import shell_env
 from kova_ls.engine.overlays import (
     SharedOverlays,
@@ -111,19 +112,23 @@ class CallContext:
             session.engine.settings.dirty_documents,
             files.display,
         )
-        with session.engine.commands.during(self.workspace.root, session.notices.append) as watched:
-            result = await run_command(
-                command,
-                shell=session.engine.settings.shell,
-                cwd=cwd,
-                env=orphans.marked(self.shell_env, self.call_id),
-                timeout_s=timeout_s,
-                preview_bytes=preview_bytes,
-                new_output=lambda: outputs.reserve(session, "output"),
-                on_output=self.emit,
-                on_stopped=stopped,
-            )
-            watched.group = result.background_group
+        known = await known_before(session, self._overlays)
+        try:
+            with session.engine.commands.during(files.root, session.notices.append) as watched:
+                result = await run_command(
+                    command,
+                    shell=session.engine.settings.shell,
+                    cwd=cwd,
+                    env=orphans.marked(self.shell_env, self.call_id),
+                    timeout_s=timeout_s,
+                    preview_bytes=preview_bytes,
+                    new_output=lambda: outputs.reserve(session, "output"),
+                    on_output=self.emit,
+                    on_stopped=stopped,
+                )
+                watched.group = result.background_group
+        finally:
+            await self._review(record_after(session, self._overlays, known))
         files.notes.extend(await after_command(self._overlays, before, files.display))
         return result
 
@@ -210,13 +215,15 @@ class CallContext:
             raise ToolError(f"{editor.name} did not tell its diagnostics in time. {instead}")
         return answer
 
-    async def _written(self, path: str, before: str | None, now: str) -> None:
-        session = self._session
+    async def _review(self, recording: Coroutine[Any, Any, None]) -> None:
         try:
-            await asyncio.shield(wrote(session, path, before, now))
+            await asyncio.shield(recording)
         except OSError as error:
             self.workspace.notes.append(f"Not recorded for review: {error.strerror}.")
-        editor = session.origin
+
+    async def _written(self, path: str, before: str | None, now: str) -> None:
+        await self._review(wrote(self._session, path, before, now))
+        editor = self._session.origin
         if editor is None or not editor.tells_diagnostics or editor.overlays is None:
             return
         if editor.overlays.get(path) is None:

@@ -67,6 +67,8 @@ class Session:
         """To be told when the running call has ended."""
         self.review_lock = asyncio.Lock()
         """Held while what is to be reviewed is computed or decided."""
+        self.seen_paths: dict[str, None] = {}
+        """Files that calls read or wrote, the latest last."""
         self.stopped_notes: list[str] = []
         """Commands that an interrupt stopped, with their processes."""
         self.partial_output = ""

@@ -56,6 +56,7 @@ _SILENT_PLACES = frozenset(
         "engine/context.py:open_panel",
         "engine/context.py:diagnostics",
         "engine/context.py:_written",
+        "engine/context.py:_review",
         "engine/judge.py:may_read_unasked",
         "engine/overlays.py:after_command",
         "engine/said.py:say_to_its_end",

@@ -1,0 +1,122 @@
+"""Review of what commands do to files whose text before them is known.
+
+Those are the files that the agent read or wrote while the engine ran, that are not reviewed yet, or
+that are open in an editor. Of others nobody has the text any more when a command has ended.
+Invariant: a file with unsaved text in an editor, or with secrets, is left out.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from kova_ls.engine.blobs import load
+from kova_ls.engine.changes import path_of, wrote
+from kova_ls.engine.disk import decode, read
+from kova_ls.engine.overlays import Stamp, stamp_of
+from kova_ls.engine.workspace import Overlays
+from kova_ls.journal import records as r
+from kova_ls.permission.effects import Effect, ReadPath, WritePath
+from kova_ls.permission.facts import Facts
+from kova_ls.permission.protected import find_guard, may_be_sensitive
+from kova_ls.tools._base import TextFile, ToolError
+from kova_ls.vocabulary import ApprovalLevel, Mode
+
+if TYPE_CHECKING:
+    from kova_ls.engine.session import Session
+
+_MAX_FILES = 300
+_MAX_BYTES = 1_000_000
+_MAX_ALL_BYTES = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A file before a command."""
+
+    stamp: Stamp
+    file: TextFile
+    record: r.ChangesUpdated | None
+    """What was to be reviewed of it."""
+
+
+Known = dict[str, _Known]
+"""By resolved path."""
+
+
+def saw(session: "Session", effects: Iterable[Effect]) -> None:
+    """Note which files a call read or wrote, the latest last."""
+    for effect in effects:
+        if isinstance(effect, WritePath) or (isinstance(effect, ReadPath) and not effect.is_tree):
+            session.seen_paths.pop(effect.path, None)
+            session.seen_paths[effect.path] = None
+
+
+async def known_before(session: "Session", overlays: Overlays) -> Known:
+    """Return the known files as a command will find them."""
+    records = {path_of(record): record for record in session.state.changes.values()}
+    documents = {document.path: document for document in overlays.below(os.sep)}
+    home = session.engine.places.home
+    wanted = dict.fromkeys(
+        path
+        for path in (*records, *documents, *reversed(session.seen_paths))
+        if path != session.plan_path
+        and not (path in documents and documents[path].is_dirty)
+        and not _has_secrets(path, home)
+    )
+    if not wanted:
+        return {}
+    return await asyncio.to_thread(_read, list(islice(wanted, _MAX_FILES)), records)
+
+
+async def record_after(session: "Session", overlays: Overlays, known: Known) -> None:
+    """Record what a command changed of the known files."""
+    for path, was in known.items():
+        if stamp_of(path) == was.stamp:
+            continue
+        document = overlays.get(path)
+        if document is not None and document.is_dirty:
+            continue
+        now = None
+        if os.path.lexists(path):
+            try:
+                now = decode(read(path, 50_000_000, path), path).text
+            except ToolError:
+                continue
+        elif was.file.encoding != "utf-8" or was.file.has_bom:
+            continue  # putting back could not write the same bytes
+        record = next((c for c in session.state.changes.values() if path_of(c) == path), None)
+        # What a person put back while it ran has its own record already.
+        before = (
+            was.file.text
+            if record is was.record
+            else load(session.folder, record and record.written)
+        )
+        if before is not None and before != now:
+            await wrote(session, path, before, now)
+
+
+def _has_secrets(path: str, home: str) -> bool:
+    if not may_be_sensitive(path):
+        return False
+    facts = Facts(mode=Mode.AGENT, level=ApprovalLevel.ASK, workspace=None, home=home)
+    guarded = find_guard(path, facts, for_reading=True)
+    return guarded is not None and guarded.kind == "sensitive"
+
+
+def _read(paths: list[str], records: dict[str, r.ChangesUpdated]) -> Known:
+    known: Known = {}
+    room = _MAX_ALL_BYTES
+    for path in paths:
+        stamp = stamp_of(path)
+        if stamp is None or stamp[1] > min(_MAX_BYTES, room):
+            continue
+        with suppress(ToolError):
+            known[path] = _Known(
+                stamp, decode(read(path, _MAX_BYTES, path), path), records.get(path)
+            )
+            room -= stamp[1]
+    return known
