@@ -10,7 +10,7 @@ from kova_ls.permission.facts import Facts
 from kova_ls.permission.module_folders import module_reason
 from kova_ls.permission.protected import may_be_sensitive, sensitive_word
 from kova_ls.permission.rules import load, match_line, match_part
-from kova_ls.permission.searches import search_pattern
+from kova_ls.permission.searches import is_prose, search_pattern
 from kova_ls.permission.shell import DIFFERS, Part, analyse, is_confirmed
 from kova_ls.values import Reason, Segment
 
@@ -98,7 +98,14 @@ def _guard(part: Part, effect: RunCommand, facts: Facts) -> Reason | None:
     for at, (value, key) in enumerate(zip(part.values, part.keys, strict=True)):
         if not at:
             continue
-        reason = sensitive_word(value, facts, effect.cwd, expands=key is not value)
+        reason = sensitive_word(
+            value,
+            facts,
+            effect.cwd,
+            expands=key is not value,
+            program=part.name,
+            is_prose=is_prose(part.name, part.values, at),
+        )
         if reason is not None and at != search_pattern(part.name, part.keys):
             return reason
     return None

@@ -101,6 +101,7 @@ def _read(name: str, entry: "_Entry", values: Sequence[str]) -> str | None:
         at = _git_subcommand(values)
         if at < 0:
             return "Options before git's sub-command change what git runs."
+        values = values[: _git_paths(values, at)]
     if name == "cargo" and values[:1] and values[0] in _CARGO_RUNS and "--" in values:
         values = values[: values.index("--")]
     if name == "coverage" and values[:1] == ["run"] and (measured := _measured(values)):
@@ -159,6 +160,27 @@ def _git_subcommand(values: Sequence[str]) -> int:
         if value not in _GIT_SAFE:
             return -1
     return 0
+
+
+_GIT_TAKES_PATHS = frozenset(
+    "log diff show status blame add restore checkout shortlog rev-list ls-files whatchanged commit rm"
+    " grep".split()
+)
+_GIT_FLAG = re.compile(
+    r"[^-].*|-\d+|--[a-z-]+=.*|-p|--(oneline|stat|patch|name-only|name-status|cached|staged|follow|all"
+    r"|graph|short|porcelain)",
+    re.DOTALL,
+)
+"""What takes no value from the word behind it."""
+
+
+def _git_paths(values: Sequence[str], at: int) -> int:
+    """Return where options end and paths begin: a `--` that is no option's value."""
+    if at < len(values) and values[at] in _GIT_TAKES_PATHS and "--" in values:
+        place = values.index("--")
+        if place > at and _GIT_FLAG.fullmatch(values[place - 1]):
+            return place
+    return len(values)
 
 
 def _check_options(name: str, entries: tuple[_Options, ...], values: Sequence[str]) -> str | None:
@@ -227,6 +249,13 @@ _RUNS_LATER = re.compile(
 """Files of the workspace that other programs run or obey."""
 
 
+_NO_BUILD = re.compile(
+    r"~|\$\{?HOME|/(?:etc|usr|bin|sbin|lib|opt|boot|root|proc|sys|System|Library)/"
+    r"|/(?:home|Users)/[^/]+/(?:bin|\.[^/]+)(?:/|\Z)"
+)
+"""What people's homes and the machine run or obey."""
+
+
 def _counts(mark: str, argument: str) -> bool:
     """Tell whether an option asks, given the mark behind it in the table and its value."""
     if mark == "@":
@@ -239,6 +268,8 @@ def _counts(mark: str, argument: str) -> bool:
             or runs_by_itself(piece)
             for piece in pieces
         )
+    if mark == "!":
+        return _NO_BUILD.match(argument) is not None or runs_by_itself(argument)
     if mark == "%":
         return any(char in argument for char in "/.~$") and not argument.startswith("-")
     if mark == "^":
@@ -260,7 +291,7 @@ def _compile(entry: Escape) -> _Options:
     operands: set[str] = set()
     any_operand = False
     for option in entry.options.split():
-        mark = option[-1] if option[-1] in "@%^+*" else ""
+        mark = option[-1] if option[-1] in "@%^+*!" else ""
         name = option[: len(option) - len(mark)]
         if option == "*":
             any_operand = True

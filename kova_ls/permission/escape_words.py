@@ -267,6 +267,14 @@ def _check_second_operand(
     return check
 
 
+def _check_pdftotext(values: Sequence[str]) -> str | None:
+    if len(values) > 1 and values[-1] != "-" and not values[-2].startswith("-"):
+        return "The second operand of `pdftotext` is written."
+    if values and not values[-1].startswith("-") and values[-1][-4:].lower() != ".pdf":
+        return "The second operand of `pdftotext` is written."
+    return None
+
+
 _XXD_FLAGS = frozenset("-a -b -e -E -i -p -ps -u -C -v -h".split())
 _XXD_VALUED = re.compile(r"-[clogsnR](.*)")
 
@@ -366,6 +374,7 @@ CHECKS: dict[str, Callable[[Sequence[str]], str | None]] = {
     "bsdtar": _check_tar,
     "gtar": _check_tar,
     "uniq": _check_second_operand("uniq", "cduiDz", "fsw"),
+    "pdftotext": _check_pdftotext,
     "xxd": _check_xxd,
     "jar": _check_jar,
     "printf": _check_printf,

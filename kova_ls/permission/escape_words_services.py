@@ -5,6 +5,7 @@ Invariant: what is not known to be harmless is taken for an escape.
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 _KUBE_READS = frozenset({"current-context", "get-contexts", "get-clusters", "get-users", "view"})
 
@@ -26,6 +27,7 @@ def _check_docker(values: Sequence[str]) -> str | None:
 
 
 _CLOUD_READS = frozenset({"list", "get", "get-value", "list-profiles"})
+_CLOUD_WRITES = frozenset({("keys", "create"), ("command", "invoke")})
 
 
 def _check_cloud(values: Sequence[str]) -> str | None:
@@ -34,6 +36,17 @@ def _check_cloud(values: Sequence[str]) -> str | None:
             values[at + 1 : at + 2]
         ):
             return f"`{value}` changes the settings of every later command."
+        if value in ("download", "download-batch"):
+            return f"`{value}` writes files."
+    for pair in pairwise(values):
+        if pair in _CLOUD_WRITES:
+            return f"`{' '.join(pair)}` writes a file with a key, or runs a command elsewhere."
+    return None
+
+
+def _check_sysctl(values: Sequence[str]) -> str | None:
+    if any("=" in value for value in values):
+        return "`sysctl` with a value changes the kernel."
     return None
 
 
@@ -72,9 +85,11 @@ def _check_gh(values: Sequence[str]) -> str | None:
 
 SERVICE_CHECKS: dict[str, Callable[[Sequence[str]], str | None]] = {
     "gh": _check_gh,
+    "glab": _check_gh,
     "kubectl": _check_kubectl,
     "oc": _check_kubectl,
     **dict.fromkeys(("docker", "podman", "nerdctl"), _check_docker),
     **dict.fromkeys(("aws", "gcloud", "az"), _check_cloud),
     "openssl": _check_openssl,
+    "sysctl": _check_sysctl,
 }

@@ -47,6 +47,30 @@ def _check_go(values: Sequence[str]) -> str | None:
             return "`go tool` runs a program."
         if at and values[0] == "run" and "@" in value:
             return "`go run` with a version fetches a program and runs it."
+    if values[:1] == ["run"]:
+        return _check_go_run(values[1:])
+    return None
+
+
+_GO_VALUED = frozenset(
+    "-tags -mod -p -ldflags -gcflags -asmflags -pgo -covermode -coverpkg".split()
+)
+_ELSEWHERE = re.compile(r"/|~|\.\./|.*/\.\./|.*\x01")
+
+
+def _check_go_run(values: Sequence[str]) -> str | None:
+    is_value = is_named = False
+    for value in values:
+        if value.startswith("-") and not is_named:
+            is_value = value.replace("--", "-", 1) in _GO_VALUED
+        elif is_value:
+            is_value = False
+        elif is_named and not value.endswith(".go"):
+            break
+        elif _ELSEWHERE.match(value):
+            return f"`go run {value}` runs a program of another place."
+        else:
+            is_named = True
     return None
 
 
@@ -199,7 +223,24 @@ _MSBUILD_RISK = re.compile(
 )
 
 
+_FILE = re.compile(r".*[/\\~].*|.*\.(dll|exe|swift|cs|csx|dart)", re.IGNORECASE)
+
+
+def _check_swift(values: Sequence[str]) -> str | None:
+    if values and _FILE.fullmatch(values[0]):
+        return f"{values[0]!r} is a file that would be run."
+    return None
+
+
+def _check_dart(values: Sequence[str]) -> str | None:
+    operands = [value for value in values if not value.startswith("-")]
+    return _check_swift(operands[1:] if operands[:1] == ["run"] else operands)
+
+
 def _check_dotnet(values: Sequence[str]) -> str | None:
+    started = _check_swift(values)
+    if started is not None:
+        return started
     for at, value in enumerate(values):
         match = _MSBUILD.fullmatch(value)
         kind, given = (match[1].lower()[0], match[2]) if match else ("", "")
@@ -325,6 +366,8 @@ TOOL_CHECKS: dict[str, Callable[[Sequence[str]], str | None]] = {
     "pnpm": _check_workspaces,
     "sbt": _check_sbt,
     "dotnet": _check_dotnet,
+    "swift": _check_swift,
+    "dart": _check_dart,
     "cmake": _check_cmake,
     "gradle": _check_gradle,
     "gradlew": _check_gradle,

@@ -17,7 +17,7 @@ class Escape(NamedTuple):
     """Separated by blanks: `--long`, `-s` (also inside a cluster), `word` (an operand among the
     first two). With `*` at the end every longer name counts; with `@` only a value that leaves the
     folder asks, with `%` only a value that looks like a file, with `^` all but a value `no:x`,
-    with `+` any value."""
+    with `+` any value, with `!` only a place that a build has no business in."""
     reason: str
     """Completes "`program option` …"."""
     asks: tuple[str, ...]
@@ -64,7 +64,7 @@ ESCAPES: tuple[Escape, ...] = (
     ),
     Escape(
         "less more most",
-        "-o -O -k -K -t -T --log-file --LOG-FILE --lesskey-file --lesskey-src --lesskey-content"
+        "-o -O -k -K -t -T --log-file --LOG-FILE --cmd --lesskey-file --lesskey-src --lesskey-content"
         " --tag-file +*",
         "writes a file or runs commands",
         ("less -o x y", "less --log-file=x y", "less '+!x' y"),
@@ -270,5 +270,70 @@ ESCAPES: tuple[Escape, ...] = (
         ("sdiff -o x a b", "sdiff --diff-program=x a b", "patch -o x a b", "patch -d /x"),
         ("diff -u a b", "diff -r a b"),
         valued="UCIFWx",
+    ),
+    Escape(
+        "iconv",
+        "-o --output",
+        "writes a file",
+        ("iconv -o x a", "iconv --outp=x a"),
+        ("iconv -f latin1 -t utf-8 a",),
+        valued="ft",
+    ),
+    Escape(
+        "dasel",
+        "put delete --out",
+        "writes files",
+        ("dasel put -f a .b", "dasel put string -f a.json .b c"),
+        ("dasel -f a.json .b",),
+        abbreviates=False,
+    ),
+    Escape(
+        "xmlstarlet",
+        "-L --inplace",
+        "rewrites files",
+        ("xmlstarlet ed -L a", "xmlstarlet ed --inplace a"),
+        ("xmlstarlet sel -t -m a -v b c.xml",),
+        valued="tmvduN",
+        abbreviates=False,
+    ),
+    Escape(
+        "tidy",
+        "-m --modify -o --output -f --file -c --config",
+        "writes files or loads its options from one",
+        ("tidy -m a", "tidy -config x a", "tidy -output x a"),
+        ("tidy -q a.html",),
+        abbreviates=False,
+    ),
+    Escape(
+        "xsv qsv csvsql sql2csv htmlq pv",
+        "-o --output split partition foreach luau py apply --db --insert --query"
+        " --before-insert --after-insert -P --pidfile --filename",
+        "writes a file or runs a program",
+        ("xsv sort -o x a", "qsv foreach a x", "csvsql --query x a", "htmlq -o x a"),
+        ("xsv count a.csv", "csvsql a.csv", "htmlq title"),
+        valued="dsin",
+    ),
+    Escape(
+        "ast-grep",
+        "-U --update-all -i --interactive -c --config new",
+        "rewrites files or loads other rules",
+        ("ast-grep run -p a -r b -U", "ast-grep scan -c x"),
+        ("ast-grep run -p a src",),
+        valued="prl",
+    ),
+    Escape(
+        "pdftotext",
+        "",
+        "writes its second operand",
+        ("pdftotext a.pdf b", "pdftotext -layout a.pdf ~/b"),
+        ("pdftotext a.pdf -", "pdftotext -layout a.pdf -", "pdftotext -f 1 -l 2 a.pdf -"),
+    ),
+    Escape(
+        "plutil defaults gsettings dconf crudini",
+        "-replace -insert -remove -convert -o write delete import rename set reset load --set --del",
+        "changes settings",
+        ("defaults write a b c", "gsettings set a b c", "plutil -replace a -string b c"),
+        ("defaults read a", "gsettings get a b", "plutil -p a"),
+        abbreviates=False,
     ),
 )

@@ -320,4 +320,86 @@ BUILD_ESCAPES: tuple[Escape, ...] = (
         ("meson test --wrapper ./x", "meson test --wrap=./x", "meson compile --ninja-args=-fx"),
         ("meson test -C build", "meson setup build"),
     ),
+    Escape(
+        "go",
+        "--o! --coverprofile! --cpuprofile! --memprofile! --blockprofile! --mutexprofile! --trace!"
+        " --outputdir! --test.outputdir! --test.testlogfile!",
+        "writes where programs are found or obeyed",
+        (
+            "go build -o ~/bin/git .",
+            "go build -o=/usr/local/bin/git .",
+            "go test -c -o .git/hooks/pre-commit",
+            "go test -coverprofile ~/.bashrc",
+        ),
+        ("go build -o /tmp/x .", "go build -o ../bin/x .", "go test -coverprofile=c.out ./..."),
+        abbreviates=False,
+        single_dash=True,
+    ),
+    Escape(
+        "go",
+        "",
+        "runs a program of another place",
+        ("go run /x/y.go", "go run -race ../x", "go run ~/x.go", "go run a.go /x/b.go"),
+        ("go run . /x", "go run ./cmd/a --config /x", "go run -tags a,b ./cmd/a"),
+    ),
+    Escape(
+        "scons waf",
+        "-f --file --sconstruct -C@ --directory@ --site-dir -Y --repository --srcdir@ -I --include-dir"
+        " -t -o@ --out@ --top@",
+        "uses other instructions than the project's",
+        ("scons -f x", "scons --site-dir=x", "scons -C /x"),
+        ("scons", "scons -j4 test", "./waf build"),
+        valued="j",
+    ),
+    Escape(
+        "buf sqlc goreleaser gotestsum templ mockgen gosec ginkgo",
+        "--template --config -f --file --post-run-command --raw-command --junitfile@ --jsonfile@ --cmd"
+        " --proxy --exec_only --prog_only --build_flags -o@ --output@ --out@ --output-dir@ --destination!",
+        "runs a program or writes elsewhere",
+        (
+            "buf generate --template x",
+            "sqlc generate -f x",
+            "gotestsum --post-run-command x",
+            "templ generate --cmd x",
+            "gosec -out /x ./...",
+        ),
+        ("buf generate", "buf lint", "sqlc generate", "gotestsum -- ./...", "gosec ./..."),
+        abbreviates=False,
+        single_dash=True,
+    ),
+    Escape(
+        "cargo:bisect-rustc cargo:flamegraph cargo:dylint cargo:mutants",
+        "--script -c --cmd --lib-path --path --git --pattern -o@ --output@",
+        "runs a program or writes elsewhere",
+        ("cargo bisect-rustc --script x", "cargo flamegraph -c x", "cargo mutants -o /x"),
+        ("cargo mutants", "cargo flamegraph --bin a"),
+    ),
+    Escape(
+        "swift dotnet dart",
+        "",
+        "runs the file that it is given",
+        (
+            "swift ./x.swift",
+            "swift x.swift",
+            "dotnet /x.dll",
+            "dotnet bin/x.dll",
+            "dart x.dart",
+            "dart run bin/x.dart",
+        ),
+        (
+            "swift build",
+            "dotnet build ./x.sln",
+            "dart run build_runner build",
+            "dart test test/a.dart",
+        ),
+    ),
+    Escape(
+        "nix nix-build nix-env",
+        "--expr --impure -f --file --option --builders --post-build-hook --build-hook -E -I"
+        " --plugin-files --override-input --diff-hook",
+        "builds whatever text it is given",
+        ("nix build --expr x", "nix-build -E x", "nix build --option post-build-hook x"),
+        ("nix build", "nix flake check", "nix-build"),
+        abbreviates=False,
+    ),
 )

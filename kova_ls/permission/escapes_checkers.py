@@ -251,4 +251,53 @@ CHECKER_ESCAPES: tuple[Escape, ...] = (
         ("phpcs --config-set x y",),
         ("phpcs src",),
     ),
+    Escape(
+        "gulp grunt tslint typedoc jsdoc",
+        "-f --gulpfile --gruntfile --tasks --base -b -r --require --rules-dir -c --config --plugin"
+        " --options --theme -t% --template -o@ --out@ --output@ --cwd@ -s --formatters-dir",
+        "loads other code or writes elsewhere",
+        ("gulp -f x", "grunt --gruntfile x", "tslint -r x", "typedoc --plugin x"),
+        ("gulp build", "grunt test", "tslint -t stylish a.ts", "typedoc src"),
+        abbreviates=False,
+    ),
+    Escape(
+        "lint-staged commitlint knip storybook semantic-release release-it npm-run-all run-s run-p",
+        "--config --config-dir --extends --plugins --cwd@ --output-dir@ --npm-path",
+        "loads other code or acts elsewhere",
+        ("lint-staged --config x", "run-s --npm-path x a", "commitlint --extends x"),
+        ("lint-staged", "run-s -c lint test", "commitlint --edit", "storybook build"),
+        abbreviates=False,
+    ),
+    Escape(
+        "husky",
+        "add set install init uninstall",
+        "changes what git runs later",
+        ("husky add .husky/pre-commit x", "husky install"),
+        ("husky --version",),
+    ),
+    Escape(
+        "nx",
+        "watch",
+        "runs a command",
+        ("nx watch --all -- x",),
+        ("nx test watch-me", "nx run-many -t build"),
+        abbreviates=False,
+    ),
+    Escape(
+        "ng turbo",
+        "config --out-dir@ --output-path!",
+        "changes what runs later or writes elsewhere",
+        ("ng config a b", "turbo prune a --out-dir=/x", "ng build --output-path ~/bin"),
+        ("ng build", "turbo run build"),
+        abbreviates=False,
+    ),
+    Escape(
+        "json-server esbuild swc",
+        "-m --middlewares -c --config -C --config-file --serve --servedir --outfile! --outdir! -o@ -d@"
+        " --out-dir@ --out-file@",
+        "loads other code, serves files or writes elsewhere",
+        ("json-server -m x a", "esbuild a --outfile=~/bin/x", "swc -C x a", "esbuild --serve"),
+        ("json-server db.json", "esbuild a.ts --bundle --outfile=b.js", "swc src -d lib"),
+        abbreviates=False,
+    ),
 )

@@ -117,4 +117,20 @@ COMPILER_ESCAPES: tuple[Escape, ...] = (
         ("jar xf a.jar", "jar -xf a.jar", "jar --extract --file a.jar", "jar uf a.jar b"),
         ("jar tf a.jar", "jar tvf a.jar"),
     ),
+    Escape(
+        "tsc",
+        "--outDir! --outFile! --declarationDir! --tsBuildInfoFile! --mapRoot!",
+        "writes where programs are found or obeyed",
+        ("tsc --outDir ~/bin", "tsc --outFile .git/hooks/x", "tsc --tsBuildInfoFile ~/.bashrc"),
+        ("tsc --outDir dist", "tsc --noEmit", "tsc --outDir /tmp/x"),
+        abbreviates=False,
+        single_dash=True,
+    ),
+    Escape(
+        "protoc",
+        "@*",
+        "reads its options from a file",
+        ("protoc @x",),
+        ("protoc --go_out=. a.proto",),
+    ),
 )

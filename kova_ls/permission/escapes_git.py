@@ -147,7 +147,7 @@ GIT_ESCAPES: tuple[Escape, ...] = (
         abbreviates=False,
     ),
     Escape(
-        "gh",
+        "gh glab",
         "alias extension ext extensions codespace cs browse config preview",
         "runs programs or changes what runs later",
         ("gh alias set x '!y'", "gh extension exec x", "gh config set editor x"),
@@ -179,5 +179,37 @@ GIT_ESCAPES: tuple[Escape, ...] = (
         ("jj util exec -- x", "jj --config ui.pager=x log", "jj diff --tool x"),
         ("jj log", "jj status"),
         valued="rTm",
+    ),
+    Escape(
+        "git:mailinfo git:merge-file",
+        "*",
+        "writes the files that it is given",
+        ("git mailinfo .git/hooks/x patch", "git merge-file a b c"),
+        (),
+    ),
+    Escape(
+        "git:interpret-trailers",
+        "--in-place",
+        "rewrites any file",
+        ("git interpret-trailers --in-place x", "git interpret-trailers --in-pl --trailer a=b x"),
+        ("git interpret-trailers --trailer a=b x",),
+    ),
+    Escape(
+        "git:apply git:fast-import git:svn git:multi-pack-index git:commit-graph",
+        "--build-fake-ancestor --allow-unsafe-features --authors-prog --config-dir --object-dir@",
+        "runs a program or writes elsewhere",
+        (
+            "git apply --build-fake-ancestor=x p",
+            "git fast-import --allow-unsafe-features",
+            "git svn clone --authors-prog=x u",
+        ),
+        ("git apply --check /tmp/a.patch", "git svn rebase"),
+    ),
+    Escape(
+        "git:pack-objects",
+        "/* ../* ~*",
+        "writes elsewhere",
+        ("git pack-objects ../x",),
+        ("git pack-objects --all x",),
     ),
 )

@@ -142,4 +142,13 @@ PACKAGE_ESCAPES: tuple[Escape, ...] = (
         ("composer config scripts.x y", "composer -d /x install", "composer --work /x install"),
         ("composer install", "composer require a/b"),
     ),
+    Escape(
+        "pip#",
+        "-o@ --output@",
+        "writes elsewhere",
+        ("pip lock -o /x a",),
+        ("pip list -o", "pip lock -o pylock.toml"),
+        valued="rceip",
+        abbreviates=False,
+    ),
 )

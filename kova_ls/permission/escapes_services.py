@@ -190,4 +190,46 @@ SERVICE_ESCAPES: tuple[Escape, ...] = (
         ("kind get clusters", "minikube status"),
         abbreviates=False,
     ),
+    Escape(
+        "kustomize",
+        "--enable-exec --enable-alpha-plugins --enable-star --helm-command -o@ --output@ fn cfg",
+        "runs a program or writes elsewhere",
+        ("kustomize build --enable-exec x", "kustomize build -o /x y", "kustomize fn run x"),
+        ("kustomize build x",),
+        abbreviates=False,
+    ),
+    Escape(
+        "trivy grype syft tfsec checkov conftest semgrep gitleaks opa",
+        "-o@ --output@ --out@ --output-file@ --file@ plugin plugins --external-checks-dir"
+        " --external-checks-git --plugin --cache-dir@ --report-path@",
+        "loads other code or writes elsewhere",
+        ("trivy -o /x fs .", "checkov --external-checks-dir x", "syft a -o json=/x"),
+        ("trivy fs .", "syft a -o json", "semgrep --config auto", "checkov -c CKV_1 -d ."),
+        abbreviates=False,
+    ),
+    Escape(
+        "skopeo crane oras cdk",
+        "copy sync export pull -a --app --build --plugin -o@ --output@",
+        "writes elsewhere or runs a program",
+        ("skopeo copy a dir:/x", "cdk --app x synth", "crane export a b"),
+        ("skopeo inspect a", "cdk synth", "crane ls a"),
+        abbreviates=False,
+    ),
+    Escape(
+        "aws gcloud az gsutil",
+        "get-job-output get-export get-sdk get-media get-clip synthesize-speech invoke-endpoint"
+        " invoke-with-response-stream get-object-torrent rsync --out-file --plaintext-file"
+        " --ciphertext-file --output-file",
+        "writes a file",
+        (
+            "aws polly synthesize-speech --text a x",
+            "gcloud secrets versions access latest --out-file=x",
+            "gsutil rsync a b",
+            "gcloud iam service-accounts keys create x",
+            "az storage blob download -f x",
+            "az aks command invoke -c x",
+        ),
+        ("aws s3 ls", "gcloud secrets list", "az storage blob list"),
+        abbreviates=False,
+    ),
 )

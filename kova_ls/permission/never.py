@@ -28,9 +28,16 @@ NEVER: tuple[Never, ...] = (
         " rhino gjs tjs llrt fennel moon octave octave-cli gnuplot sage gp maxima wolframscript matlab csi"
         " csharp fsi dotnet-script scala-cli groovysh amm jbang kscript yaegi cling gforth nix-instantiate"
         " nix:eval nix:repl godot blender xonsh nu nushell elvish osh ysh yash posh rc es"
-        " lualatex luatex luahbtex texlua soffice libreoffice dotnet:fsi swift:repl meson:runpython yarn:node yarn:run:node"
+        " lualatex luatex luahbtex texlua soffice libreoffice dotnet:fsi swift:repl meson:runpython"
         " rails:runner rails:r rails:console rails:c rails:dbconsole rails:db mix:run mix:eval mix:cmd mix:do stack:ghci"
-        " stack:runghc stack:script",
+        " stack:runghc stack:script ts-node-dev tsnd ts-node-esm tsimp jiti esr zx electron nw fx"
+        " rust-script torchrun deepspeed accelerate:launch ray:job ray:exec ray:submit streamlit:run"
+        " fastapi:run fastapi:dev chainlit:run marimo:run marimo:edit panel:serve bokeh:serve papermill"
+        " locust scrapy:shell scrapy:runspider k6:run mitmproxy mitmdump mitmweb jello csvpy vd visidata"
+        " mlr goawk frawk utop cabal:repl stack:repl rebar3:shell lein:repl crystal:run nim:r v:run"
+        " psysh symfony:php wp:eval wp:eval-file wp:shell django-admin:shell"
+        " django-admin:shell_plus django-admin:runscript django-admin:dbshell manage.py:shell"
+        " manage.py:shell_plus manage.py:runscript manage.py:dbshell flask:shell celery:shell",
         "runs any program text it is given",
         (
             "node -e 1",
@@ -48,6 +55,13 @@ NEVER: tuple[Never, ...] = (
             "gnuplot -e x",
             "nu -c x",
             "rails db",
+            "torchrun --nproc-per-node 2 x.py",
+            "pnpm tsx x.ts",
+            "pnpm -F a node x",
+            "yarn run ts-node x",
+            "yarn workspace a tsx x",
+            "./manage.py shell -c 1",
+            "streamlit run x.py",
         ),
     ),
     Never(
@@ -59,28 +73,27 @@ NEVER: tuple[Never, ...] = (
     Never(
         "npx bunx uvx pnpx pipx:run pnpm:dlx yarn:dlx npm:exec npm:x npm:create npm:init npm:innit"
         " npm:explore npm:exe npm:explo npm:explor npm:ini npm:inni npm:cr npm:cre npm:crea npm:creat"
-        " pnpm:node pnpm:tsx pnpm:ts-node pnpm:vite-node pnpm:babel-node pnpm:esno pnpm:bun pnpm:deno"
-        " pnpm:sh pnpm:bash yarn:tsx yarn:ts-node yarn:vite-node yarn:babel-node yarn:esno yarn:bun"
-        " yarn:sh yarn:bash yarn:run:tsx yarn:run:ts-node yarn:run:vite-node yarn:run:babel-node"
+        ""
+        ""
+        ""
         " hatch:env:run pnpm:create yarn:create pnpm:exec yarn:exec uv:run uv:tool:run poetry:run"
         " pdm:run hatch:run rye:run pipenv:run pipenv:shell pixi:run bundle:exec composer:exec"
         " conda:run mamba:run micromamba:run corepack nix:run nix:shell nix:develop nix-shell"
         " mise:exec mise:x mise:trust asdf:exec rbenv:exec pyenv:exec direnv volta:run fnm:exec opam:exec"
-        " stack:exec cabal:exec dune:exec dotnet:exec dotnet:tool:run dotnet:tool:exec dotnet:dnx dnx"
+        " stack:exec cabal:exec dune:exec pixi:exec pixi:shell devbox:run devbox:shell flox:activate"
+        " guix:shell devenv:shell devenv:exec dagger:run sst:shell dotnet:exec dotnet:tool:run dotnet:tool:exec dotnet:dnx dnx"
         " yarn:plugin yarn:set bundle:e bundle:ex bundle:exe gem:exec gem:exe gem:ex composer:e"
         " composer:ex composer:exe cargo:watch cargo:eval cargo:script meson:devenv railway:run",
         "finds or fetches another program and runs it",
         (
             "npx tsc",
+            "pixi exec x",
             "pnpm dlx x",
             "npm exec -- x",
             "uv run x.py",
             "uv --quiet run x",
             "npm x y",
             "npm exe x",
-            "pnpm tsx x.ts",
-            "pnpm -F a node x",
-            "yarn run ts-node x",
             "hatch env run x",
         ),
     ),
@@ -98,9 +111,24 @@ NEVER: tuple[Never, ...] = (
         " az:ssh fly:console flyctl:console railway:shell railway:ssh railway:connect render:ssh"
         " doctl:compute:ssh minikube:kubectl adb:shell"
         " crictl:exec ctr:run ansible ansible-playbook ansible-console nc ncat netcat socat telnet ftp"
-        " lftp ssh-add ssh-keygen ssh-copy-id",
+        " lftp ssh-add ssh-keygen ssh-copy-id docker:attach docker:container:attach podman:attach sail:shell sail:root-shell sail:bash sail:php sail:node sail:npx sail:tinker sail:exec sail:run"
+        " ddev:exec ddev:ssh ddev:php lando:ssh wp-env:run nomad:alloc:exec nomad:exec consul:exec"
+        " consul:lock etcdctl:lock etcdctl:watch tsh:ssh tsh:scp boundary:connect bolt salt salt-call"
+        " salt-ssh knife puppet:apply ansible-inventory ansible-vault ansible-pull ansible-runner ngrok"
+        " cloudflared lt localtunnel tailscale:ssh tailscale:file tailscale:serve tailscale:funnel"
+        " websocat croc wormhole lynx w3m links elinks browsh firefox google-chrome"
+        " google-chrome-stable chromium chromium-browser chrome msedge brave",
         "runs commands in another place, or opens a way there",
-        ("docker run x", "docker compose exec a sh", "kubectl exec p -- sh", "ssh host ls"),
+        (
+            "docker run x",
+            "docker compose exec a sh",
+            "docker attach x",
+            "kubectl exec p -- sh",
+            "ssh host ls",
+            "nomad alloc exec x sh",
+            "sail php x",
+            "chromium --renderer-cmd-prefix=x",
+        ),
     ),
     Never(
         "eval exec source . command builtin env xargs parallel nohup nice timeout gtimeout time"
@@ -120,7 +148,11 @@ NEVER: tuple[Never, ...] = (
         " goreman:run overmind:run pssh pdsh clush dsh ssh-keyscan xinit startx cage dbus-launch"
         " busctl gdbus dbus-send expect-lite mosh-server ptx"
         " xvfb-run launchctl open xdg-open start start.exe jobs fc bind complete compgen compopt"
-        " history coproc cygstart fzf sk peco yt-dlp youtube-dl aria2c mail mailx sendmail",
+        " history coproc cygstart fzf sk peco yt-dlp youtube-dl aria2c axel mail mailx sendmail nyc c8"
+        " libtool forever mpirun mpiexec orterun srun sbatch salloc horovodrun viztracer py-spy memray"
+        " scalene kernprof pyinstrument austin samply flamegraph dlv ghcid pee vipe vidir rush rargs air"
+        " symfony:run xdotool ydotool wtype xte cliclick gio run-mailcap mimeopen sensible-browser"
+        " sensible-editor x-www-browser explorer wslview",
         "runs whatever command it is given",
         (
             "chronic rm x",
@@ -133,6 +165,10 @@ NEVER: tuple[Never, ...] = (
             "command ls",
             ". ./x",
             "eval ls",
+            "nyc node x.js",
+            "mpirun -n 2 x",
+            "py-spy record -- x",
+            "dlv exec x",
         ),
     ),
     Never(
@@ -146,17 +182,35 @@ NEVER: tuple[Never, ...] = (
         " rename mmv trash fallocate mkfifo mknod mount umount losetup fdisk parted sgdisk wipefs"
         " cryptsetup swapon swapoff setfacl chattr setcap chcon reboot shutdown halt poweroff init"
         " chsh chfn passwd useradd usermod userdel visudo insmod rmmod modprobe"
-        " iptables nft update-alternatives telinit taskkill taskkill.exe sponge git:filter-branch cpio pax uudecode rclone",
+        " iptables nft update-alternatives telinit taskkill taskkill.exe sponge git:filter-branch cpio pax uudecode rclone"
+        " sd fastmod codemod comby jscodeshift rimraf shx cpx cpy ncp copyfiles ditto hdiutil installer"
+        " softwareupdate tccutil dscl networksetup pmset spctl nvram PlistBuddy sshfs unison"
+        " rdiff-backup restic borg",
         "destroys, moves or re-owns what it is pointed at",
-        ("rm -rf build", "cp a b", "find . -delete", "mv a b", "chmod 777 x", "mkfs.ext4 /dev/x"),
+        (
+            "rm -rf build",
+            "cp a b",
+            "find . -delete",
+            "mv a b",
+            "chmod 777 x",
+            "mkfs.ext4 /dev/x",
+            "sd a b x",
+        ),
     ),
     Never(
         "git:difftool git:mergetool git:shell git:send-email git:instaweb git:web--browse"
         " git:daemon git:submodule--helper git:hook git:upload-pack git:receive-pack git:gui"
         " git:cvsserver git:http-backend git:merge-index git:citool git:upload-archive git-shell"
-        " git-upload-pack git-receive-pack git-upload-archive",
+        " git-upload-pack git-receive-pack git-upload-archive git:difftool--helper"
+        " git:credential-cache--daemon gitk scalar",
         "starts other programs or serves the repository",
-        ("git difftool -x cmd", "git daemon --export-all"),
+        ("git difftool -x cmd", "git daemon --export-all", "gitk --argscmd=x"),
+    ),
+    Never(
+        "security secret-tool pass gopass bw lpass keyring keepassxc-cli op:read op:item op:document"
+        " op:inject",
+        "shows passwords",
+        ("security dump-keychain", "op read op://a/b", "secret-tool lookup a b"),
     ),
     Never(
         "vi vim nvim view vimdiff ex ed emacs emacsclient nano pico micro joe kak hx helix red code"

@@ -67,7 +67,7 @@ TAKES: tuple[Takes, ...] = (
     Takes(
         "systemctl service launchctl loginctl networkctl timedatectl hostnamectl ip ufw"
         " nmcli resolvectl openssl ruff turbo nx lerna ng vue nest prisma drizzle-kit alembic"
-        " django-admin flask celery pm2 pre-commit coverage biome deptry golangci-lint buf protolint bazel"
+        " django-admin flask celery pm2 pre-commit coverage biome golangci-lint buf protolint bazel"
         " bazelisk buck buck2 pants west idf.py zig rails nb hugo mkdocs"
         " docusaurus changeset wasm-pack trunk maturin cross sqlx diesel sea-orm-cli tauri cordova"
         " ionic capacitor pod fastlane xcrun adb fastboot virsh zfs zpool btrfs"
@@ -97,7 +97,7 @@ TAKES: tuple[Takes, ...] = (
         " clear reset stty tty nproc lscpu lsblk lspci lsusb dmesg vmstat iostat sqlformat shellcheck"
         " shfmt hadolint yamllint markdownlint clang-format clang-tidy cloc tokei scc split csplit"
         " getent getconf locale iconv dos2unix unix2dos envsubst xmllint pandoc dot gpg sum sync"
-        " journalctl wait times pip-compile pip-sync gradle mvn ant sbt rake just task rspec"
+        " journalctl wait times pip-compile pip-sync deptry gradle mvn ant sbt rake just task rspec"
         " rubocop phpunit phpstan phpcs npm-check sloccount nginx apachectl bc factor numfmt",
         False,
         "the second word is a file, a pattern or a value",
@@ -134,6 +134,16 @@ DEVELOPMENT = frozenset(
     " brakeman minitest rails deptry vulture ty pip-audit codespell yamllint".split()
 )
 """Programs whose own purpose is checking, testing or building the project."""
+
+_FALL_THROUGH = frozenset({"pnpm", "yarn"})
+"""Run a program of that name when neither they nor the project's scripts know the sub-command."""
+_PASSED_OVER = frozenset("workspaces foreach recursive multi m run".split())
+"""Sub-commands behind which the name of a script or program stands."""
+_CUSTOMARY = frozenset(
+    "watch start open init install link ln exec env rm view code script at batch kill rename move copy"
+    " time complete history mail mount trash del".split()
+)
+"""Their own sub-commands, and what projects call their scripts."""
 
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*\Z")
 _DOTTED = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+\Z")
@@ -206,11 +216,30 @@ def never_reason(words: Sequence[str]) -> str | None:
     name = program_name(words[0])
     reason = _never_program(name) or (_never_program(name.lower()) if not name.islower() else None)
     found = None if reason else _never_sub(name, words)
+    if reason is None and found is None and name in _FALL_THROUGH:
+        return _never_started(words)
     if (reason is None and found is None) or development_program(words):
         return None
     if found is None:
         return f"`{words[0]}` {reason}"
     return f"`{words[0]} {' '.join(found[0])}` {found[1]}"
+
+
+def _never_started(words: Sequence[str]) -> str | None:
+    """Return why the program that `pnpm x` or `yarn x` would start is never remembered, or None."""
+    is_value = is_name = False
+    for at, word in enumerate(words[1:], start=1):
+        if word.startswith("-"):
+            is_value = "=" not in word
+        elif is_name or word == "workspace":
+            is_name = not is_name
+            is_value = False
+        elif word not in _PASSED_OVER:
+            reason = None if word in _CUSTOMARY else never_reason(words[at:])
+            if reason or not is_value:
+                return reason
+            is_value = False
+    return None
 
 
 class Inner(NamedTuple):
@@ -225,10 +254,15 @@ class Inner(NamedTuple):
 
 def development_program(words: Sequence[str]) -> Inner | None:
     """Return the well-known program in `uv run pytest -q` or `python -m pytest -q`, or None."""
-    if len(words) < 3:
+    if len(words) < 2:
         return None
     at = 0
     name = program_name(words[0])
+    if name in _FALL_THROUGH and words[1] in DEVELOPMENT:
+        is_free = _never_sub(words[1], words[1:]) is None
+        return Inner(1, words[1], is_module=False) if is_free else None
+    if len(words) < 3:
+        return None
     if (name, words[1]) in WRAPPERS:
         if words[2] in DEVELOPMENT:
             is_free = _never_sub(words[2], words[2:]) is None

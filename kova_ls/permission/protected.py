@@ -63,6 +63,13 @@ GUARDED: tuple[Guarded, ...] = (
         ("credentials.py",),
     ),
     Guarded(
+        "sensitive",
+        "proc/*/environ proc/*/task/*/environ",
+        "holds the keys that a program was started with",
+        ("/proc/self/environ", "/proc/1/environ", "/proc/1/task/2/environ"),
+        ("environ", "proc/environ"),
+    ),
+    Guarded(
         "protected",
         ".kova",
         "configures the agent or grants it permissions",
@@ -238,7 +245,8 @@ def runs_by_itself(path: str) -> bool:
 def _ends(parts: list[str], at: int, pattern: tuple[str, ...]) -> bool:
     """Tell whether the pattern's parts end at this part of the path."""
     return len(pattern) == 1 or (
-        at + 1 >= len(pattern) and tuple(parts[at + 1 - len(pattern) : at]) == pattern[:-1]
+        at + 1 >= len(pattern)
+        and all(map(fnmatchcase, parts[at + 1 - len(pattern) : at], pattern[:-1]))
     )
 
 
@@ -277,23 +285,35 @@ def write_reason(effect: WritePath, facts: Facts) -> Reason | None:
 _GLOB_CHARS = re.compile(r"[*?\[]")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _SPLIT = re.compile(r"[=:@,{}]")
+_QUOTED = re.compile(r"[=:@,{}'\"`]")
+_STATEMENTS = frozenset("sqlite3 sqlite duckdb psql pgcli mysql mariadb yq".split())
+"""Their words are programs, which name files in quotes."""
+_TEMPLATE = re.compile(
+    r"(-[a-z]|--[a-z-]+=)?(\{\{[^/]*\}\}|(jsonpath(-as-json)?|go-template|custom-columns)=[^/]*)",
+    re.DOTALL,
+)
+"""Picks fields of an answer, and names no file."""
 _ENV_OBJECT = re.compile(r"(process|meta|import\.meta)\\?\.env")
 """How JavaScript names its environment: what searches look for, and no file."""
 
 
-def sensitive_word(value: str, facts: Facts, cwd: str, *, expands: bool) -> Reason | None:
+def sensitive_word(
+    value: str, facts: Facts, cwd: str, *, expands: bool, program: str = "", is_prose: bool = False
+) -> Reason | None:
     """Return why a word of a shell command asks: it names a sensitive path.
 
-    `expands` says that the shell puts something into the word, such as the files of a pattern.
+    `expands` says that the shell puts something into the word, such as the files of a pattern;
+    `is_prose` that a name with blanks in it is no name.
     """
-    if not may_be_sensitive(value):
+    if not may_be_sensitive(value) or (not expands and _TEMPLATE.fullmatch(value)):
         return None
     words = _unbraced(value) if expands and "{" in value else (value,)
-    for piece in dict.fromkeys(piece for word in words for piece in (word, *_SPLIT.split(word))):
+    split = (_QUOTED if program in _STATEMENTS else _SPLIT).split
+    for piece in dict.fromkeys(piece for word in words for piece in (word, *split(word))):
         if not piece or len(piece) > 4096:
             continue
         name = piece.rstrip("/").rsplit("/", 1)[-1]
-        if any(char.isspace() for char in name) or _ENV_OBJECT.fullmatch(name):
+        if (is_prose and any(char.isspace() for char in name)) or _ENV_OBJECT.fullmatch(name):
             continue
         guarded = find_guard(absolute(piece, facts.home, cwd), facts, for_reading=True)
         if guarded is not None:

@@ -13,6 +13,10 @@ from kova_ls.permission.escape_words_services import SERVICE_CHECKS
         "aws configure",
         "gcloud config set a b",
         "openssl x509 -in a",
+        "gcloud iam service-accounts keys create x",
+        "az aks command invoke",
+        "az storage blob download",
+        "sysctl a=b",
         "openssl s_client -connect a -sess_out x",
     ],
 )

@@ -20,6 +20,12 @@ from kova_ls.permission.escape_words_tools import TOOL_CHECKS
         "cmake -DCMAKE_C_COMPILER=./x",
         "cmake --build b -- -f x",
         "mvn -Dexec.executable=x test",
+        "go run /x.go",
+        "go run a.go ../b.go",
+        "go run -tags a ~/x",
+        "swift x.swift",
+        "dotnet x.dll",
+        "dart --x y.dart",
     ],
 )
 def test_words_that_run_something_else_are_caught(command: str) -> None:
@@ -40,6 +46,11 @@ def test_words_that_run_something_else_are_caught(command: str) -> None:
         "cmake -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=clang++-17",
         "cmake --build build -- -j4",
         "mvn test -Dtest=FooTest",
+        "go run ./a /x",
+        "go run a.go /x",
+        "go run -tags /x .",
+        "swift build",
+        "dart run build_runner build",
     ],
 )
 def test_everyday_words_are_fine(command: str) -> None:

@@ -65,3 +65,47 @@ def test_a_program_is_judged_by_the_last_part_of_its_path() -> None:
     assert program_name("/bin/rm") == "rm"
     assert program_name("curl.exe") == "curl"
     assert never_reason(["RM", "x"]) is not None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pnpm find . -delete",
+        "pnpm --filter a find .",
+        "pnpm -r bash -c x",
+        "pnpm npm exec x",
+        "pnpm run python x",
+        "yarn run sh x",
+        "yarn workspace a tsx x",
+        "yarn workspaces foreach -A run sh x",
+        "yarn rails runner x",
+    ],
+)
+def test_what_package_managers_fall_back_to_is_never_remembered(command: str) -> None:
+    assert never_reason(command.split()) is not None
+    assert make_rule(command.split()) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pnpm add node",
+        "pnpm rm tsx",
+        "pnpm watch",
+        "pnpm run start",
+        "pnpm test bash",
+        "yarn workspace sh test",
+        "yarn workspaces run test",
+        "yarn tsc --noEmit",
+    ],
+)
+def test_their_own_words_and_customary_scripts_are_remembered(command: str) -> None:
+    assert never_reason(command.split()) is None
+
+
+def test_a_package_manager_starts_development_programs_directly() -> None:
+    inner = development_program(["pnpm", "jest", "-c", "x"])
+    assert inner is not None
+    assert (inner.at, inner.program) == (1, "jest")
+    assert development_program(["pnpm"]) is None
+    assert development_program([]) is None

@@ -1,6 +1,6 @@
 import pytest
 
-from kova_ls.permission.searches import search_pattern
+from kova_ls.permission.searches import is_prose, search_pattern
 from tests.support.permit import decide, facts
 
 
@@ -22,6 +22,13 @@ from tests.support.permit import decide, facts
         ("rg --files .env", 0),
         ("cat .env", 0),
         ("grep", 0),
+        ("jq .key a", 1),
+        ("jq -rC .key a", 2),
+        ("jq --tab --arg a b .key c", 5),
+        ("jq -f x .env", 0),
+        ("jq .env -f", 0),
+        ("jq .env --from-file", 0),
+        ("jq --rawfile a .env .", 0),
     ],
 )
 def test_the_pattern_is_found_only_among_known_options(command: str, at: int) -> None:
@@ -64,3 +71,19 @@ def test_a_search_for_the_name_of_a_secret_file_is_allowed(command: str) -> None
 )
 def test_a_search_in_a_secret_file_asks(command: str) -> None:
     assert decide(command, facts("grep *", "rg *")) == "ask"
+
+
+@pytest.mark.parametrize(
+    ("words", "at", "is_text"),
+    [
+        (["echo", "a .env"], 1, True),
+        (["git", "commit", "-am", "a .env"], 3, True),
+        (["git", "log", "--grep=a .env"], 2, True),
+        (["gh", "pr", "create", "--title", "a .env"], 4, True),
+        (["cat", "a .env"], 1, False),
+        (["tar", "tf", "a .env"], 2, False),
+        (["cat", "a=b .env"], 1, False),
+    ],
+)
+def test_messages_are_no_names(words: list[str], at: int, is_text: bool) -> None:
+    assert is_prose(words[0], words, at) is is_text
