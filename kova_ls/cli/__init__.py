@@ -18,6 +18,7 @@ COMMANDS = {
     "run": "run one turn in this folder and show it",
     "demo": "see a turn with every kind of card, without a model",
     "doctor": "say what was found, what is wrong, and what to do",
+    "session": "list this folder's sessions, or print one",
     "status": "say whether the engine runs, for whom, and what it does",
     "stop": "end the engine",
     "permission": "test calls; list, add, remove and adopt rules; import other agents'",
