@@ -104,13 +104,14 @@ def _within(value: Any, room: list[int]) -> Any:
 
 def ids_of(record: r.Record) -> tuple[str | None, str | None, str | None]:
     """Return turn, step and item of a record, as far as it has them."""
-    item = getattr(record, "item", None)
-    item_id = item.item_id if item is not None else getattr(record, "item_id", None)
-    turn_id = getattr(record, "turn_id", None)
+    fields = vars(record)
+    item = fields.get("item")
+    item_id = item.item_id if item is not None else fields.get("item_id")
+    turn_id = fields.get("turn_id")
     if turn_id is None:
-        inner = getattr(record, "approval", None) or getattr(record, "request", None)
+        inner = fields.get("approval") or fields.get("request")
         turn_id = inner.turn_id if inner is not None else None
-    return turn_id, getattr(record, "step_id", None), item_id
+    return turn_id, fields.get("step_id"), item_id
 
 
 class Projector:

@@ -16,7 +16,7 @@ _MAX_CHARS = 1_000_000
 
 def known(state: State, prompt_id: str | None) -> tuple[str, StartStatus] | None:
     """Return the turn of a prompt that came before, so that it changes nothing again."""
-    if prompt_id in state.prompts:
+    if prompt_id is not None and prompt_id in state.prompts:
         return state.prompts[prompt_id], StartStatus.STARTED
     for queued in state.queue:
         if queued.prompt_id == prompt_id:

@@ -5,7 +5,10 @@ Invariant: `fold` raises before anything is written, so a journal never holds an
 at most one running turn, every started item and step ended once, every approval resolved once.
 """
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from kova_ls.engine.usage import total
 from kova_ls.errors import IllegalTransition
@@ -88,9 +91,14 @@ class Reply:
     """The card that was answered."""
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """A session as its records make it."""
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class State(NamedTuple):
+    """A session as its records make it.
+
+    A tuple, since five times a step a new one is made of it: a dataclass takes five times as long.
+    """
 
     session_id: str = ""
     epoch: str = ""
@@ -117,12 +125,12 @@ class State:
     approvals: tuple[Approval, ...] = ()
     questions: tuple[QuestionRequest, ...] = ()
     queue: tuple[r.QueuedPrompt, ...] = ()
-    prompts: dict[str, str] = field(default_factory=dict[str, str])
-    """Prompt id -> turn id, of every turn; never changed in place."""
-    usage: Usage = field(default_factory=Usage)
+    prompts: Mapping[str, str] = _NONE
+    """Prompt id -> turn id, of every turn."""
+    usage: Usage = Usage()
     roots: tuple[r.RootEntry, ...] = ()
-    changes: dict[str, r.ChangesUpdated] = field(default_factory=dict[str, r.ChangesUpdated])
-    """What is not reviewed, in the order of the first change; never changed in place."""
+    changes: Mapping[str, r.ChangesUpdated] = _NONE
+    """What is not reviewed, in the order of the first change."""
     reverted: tuple[str, ...] = ()
     """Files in which a person put changes back, of which the model was not told yet."""
     input: tuple[InputPart, ...] = ()
@@ -137,8 +145,8 @@ class State:
     """How the last turn ended; absent while one runs."""
     resumed_steps: int = 0
     """Recoveries since the last completed step."""
-    answers: dict[str, Reply] = field(default_factory=dict[str, Reply])
-    """Call id -> what the person said of it, until the call ends; never changed in place."""
+    answers: Mapping[str, Reply] = _NONE
+    """Call id -> what the person said of it, until the call ends."""
 
     @property
     def is_waiting(self) -> bool:
@@ -176,15 +184,15 @@ def fold(state: State | None, record: r.Record) -> State:
 def _apply(state: State, record: r.Record, status: SessionState) -> State:
     match record:
         case r.SessionConfigured():
-            return replace(state, mode=record.mode, level=record.level, model=record.model)
+            return state._replace(mode=record.mode, level=record.level, model=record.model)
         case r.SessionRenamed():
-            return replace(state, title=record.title)
+            return state._replace(title=record.title)
         case r.SessionArchived():
-            return replace(state, archived=record.archived)
+            return state._replace(archived=record.archived)
         case r.QueueUpdated():
-            return replace(state, queue=record.queue)
+            return state._replace(queue=record.queue)
         case r.RootsChanged():
-            return replace(state, roots=record.roots)
+            return state._replace(roots=record.roots)
         case r.ChangesUpdated():
             changes = {**state.changes, record.change_id: record}
             if not record.is_open:
@@ -192,10 +200,9 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
             reverted = state.reverted
             if record.decision == "revert" and record.uri not in reverted:
                 reverted = (*reverted, record.uri)
-            return replace(state, changes=changes, reverted=reverted)
+            return state._replace(changes=changes, reverted=reverted)
         case r.TurnStarted():
-            return replace(
-                state,
+            return state._replace(
                 status=status,
                 turn_id=record.turn_id,
                 ended=None,
@@ -210,18 +217,16 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
             )
         case r.TurnSuspended():
             _require(state.approvals or state.questions, state, record, "nothing is asked")
-            return replace(state, status=status)
+            return state._replace(status=status)
         case r.TurnResumed():
-            return replace(
-                state,
+            return state._replace(
                 status=_WAITING if state.approvals or state.questions else status,
                 resumed_steps=state.resumed_steps + record.recovered,
             )
         case r.TurnCompleted():
             idle = not (state.step_id or state.open_items or state.approvals or state.questions)
             _require(idle, state, record, "something of the turn is still open")
-            return replace(
-                state,
+            return state._replace(
                 status=status,
                 turn_id=None,
                 ended=record,
@@ -234,20 +239,20 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
             )
         case r.StepStarted():
             _require(state.step_id is None, state, record, "a step is open")
-            return replace(
-                state, step_id=record.step_id, step_number=record.number, has_replied=False
+            return state._replace(
+                step_id=record.step_id, step_number=record.number, has_replied=False
             )
         case r.ModelReplied():
             open_step = state.step_id == record.step_id and not state.has_replied
             _require(open_step, state, record, "no such step waits for the model")
             usage = total(state.usage, record.usage)
-            return replace(state, has_replied=True, calls=record.calls, usage=usage)
+            return state._replace(has_replied=True, calls=record.calls, usage=usage)
         case r.StepCompleted():
             _require(state.step_id == record.step_id, state, record, "no such step is open")
             _require(not state.open_items, state, record, "an item is open")
             usage = state.usage if state.has_replied else total(state.usage, record.usage)
-            return replace(
-                state, step_id=None, calls=(), has_replied=False, resumed_steps=0, usage=usage
+            return state._replace(
+                step_id=None, calls=(), has_replied=False, resumed_steps=0, usage=usage
             )
         case r.ItemStarted():
             item_id = record.item.item_id
@@ -255,12 +260,11 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
             prompts = state.prompts
             if isinstance(record.item, UserMessageItem) and record.item.prompt_id:
                 prompts = {**prompts, record.item.prompt_id: state.turn_id or ""}
-            return replace(state, open_items=(*state.open_items, record.item), prompts=prompts)
+            return state._replace(open_items=(*state.open_items, record.item), prompts=prompts)
         case r.ItemUpdated():
             item = _item(state, record.item_id)
             _require(isinstance(item, ToolCallItem), state, record, "no such call is open")
-            return replace(
-                state,
+            return state._replace(
                 open_items=tuple(
                     known.model_copy(update={"status": record.status})
                     if known.item_id == record.item_id
@@ -272,8 +276,7 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
             item_id = record.item.item_id
             _require(_item(state, item_id) is not None, state, record, "no such item is open")
             said = isinstance(record.item, UserMessageItem)
-            return replace(
-                state,
+            return state._replace(
                 input=() if said else state.input,
                 reverted=() if said else state.reverted,
                 open_items=tuple(i for i in state.open_items if i.item_id != item_id),
@@ -284,8 +287,7 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
             known = any(a.approval_id == record.approval.approval_id for a in state.approvals)
             _require(not known, state, record, "the approval is open already")
             call_id = record.approval.call_id
-            return replace(
-                state,
+            return state._replace(
                 approvals=(*state.approvals, record.approval),
                 answers={key: said for key, said in state.answers.items() if key != call_id},
             )
@@ -295,19 +297,17 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
             said = Reply(
                 record.decision, record.resolved_by, (), record.option, record.feedback, found[0]
             )
-            return replace(
-                state,
+            return state._replace(
                 approvals=tuple(a for a in state.approvals if a not in found),
                 answers={**state.answers, found[0].call_id: said},
             )
         case r.QuestionRequested():
-            return replace(state, questions=(*state.questions, record.request))
+            return state._replace(questions=(*state.questions, record.request))
         case r.QuestionResolved():
             asked = [q for q in state.questions if q.question_id == record.question_id]
             _require(asked, state, record, "no such question is open")
             said = Reply(record.outcome, record.resolved_by, record.answers)
-            return replace(
-                state,
+            return state._replace(
                 questions=tuple(q for q in state.questions if q not in asked),
                 answers={**state.answers, asked[0].call_id: said},
             )

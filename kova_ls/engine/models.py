@@ -7,6 +7,7 @@ Invariant: a key is read from the environment when it is wanted and kept only wi
 
 import asyncio
 import contextlib
+import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,6 +40,7 @@ class Models:
         self.settings = Settings()
         """As they were last read."""
         self._kova_home = kova_home
+        self._path = str(kova_home / "config.toml")
         self._env = env
         self._stamp: _Stamp | None = None
         self._held: _Stamp | None = None
@@ -59,13 +61,12 @@ class Models:
         return config.with_discovered(self.settings, env or self._env, self._ollama)
 
     def _look(self) -> _Stamp:
-        path = self._kova_home / "config.toml"
         try:
-            info = path.stat()
+            info = os.stat(self._path)
         except OSError:
             return ()
         if not stat.S_ISREG(info.st_mode):  # a pipe would stop the engine
-            raise SettingsError(f"{path} is no ordinary file. Remove it.")
+            raise SettingsError(f"{self._path} is no ordinary file. Remove it.")
         return info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino
 
     def command_started(self) -> None:
@@ -86,7 +87,7 @@ class Models:
             return ()
         self._held = stamp
         notice = (
-            f"{self._kova_home / 'config.toml'} changed while a command of the agent ran. The "
+            f"{self._path} changed while a command of the agent ran. The "
             "settings of before stay in force: look at the file and save it again while no command "
             "runs, or run kova-ls stop."
         )

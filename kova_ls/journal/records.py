@@ -30,11 +30,13 @@ class Record(Value):
     """Base of all records; the store adds `seq` and `at` to each line."""
 
     private_fields: ClassVar[frozenset[str]] = frozenset()
+    tag: ClassVar[str] = ""
+    """The event type."""
 
-    @property
-    def tag(self) -> str:
-        """The event type."""
-        return str(type(self).model_fields["type"].default)
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        cls.tag = str(cls.model_fields["type"].default)
 
 
 class SessionCreated(Record):

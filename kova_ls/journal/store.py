@@ -45,21 +45,22 @@ class Stored:
         """Unix seconds."""
         self._record = record
         self._source = line or raw
+        item: dict[str, Any] = {}
         if record is not None:
-            item: Any = getattr(record, "item", None)
             self.tag = record.tag
             """The record's `type`."""
-            self.item_id: str | None = getattr(item, "item_id", None)
-            self.item_kind: str | None = getattr(item, "kind", None)
-            self.item_tool: str | None = getattr(item, "tool", None)
+            found: Any = vars(record).get("item")
+            if found is not None:
+                item = cast(dict[str, Any], vars(found))
         else:
             raw = raw or {}
             self.tag = str(raw["type"])
             found = raw.get("item")
-            item = cast(dict[str, Any], found) if isinstance(found, dict) else {}
-            self.item_id = _text(item, "item_id")
-            self.item_kind = _text(item, "kind")
-            self.item_tool = _text(item, "tool")
+            if isinstance(found, dict):
+                item = cast(dict[str, Any], found)
+        self.item_id = _text(item, "item_id") if item else None
+        self.item_kind = _text(item, "kind") if item else None
+        self.item_tool = _text(item, "tool") if item else None
 
     @property
     def record(self) -> Record:
