@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
+from kova_ls.permission.globs import unbraced
 from kova_ls.permission.programs import development_program, program_name
 from kova_ls.permission.shell import analyse, is_confirmed
 
@@ -20,6 +21,7 @@ _QUOTING = re.compile(r"['\"\\]")
 _PIECES = re.compile(r"[=:@,]")
 _BRACES = re.compile(r"[{},]")
 _MAX_TOKENS = 8000
+_MAX_TEXT = 64 * 1024
 
 
 def covers(command: str, words: Sequence[str], *, is_prefix: bool) -> bool:
@@ -49,7 +51,30 @@ def covers(command: str, words: Sequence[str], *, is_prefix: bool) -> bool:
 def rough_words(command: str) -> list[str]:
     """Return every word that the command may name, and the pieces of `--option=value`."""
     words = [word for chunk in _rough(command) for word in chunk]
+    if "{" in command:
+        quoted = (_QUOTING.sub("", word) for word in command[:_MAX_TEXT].split() if "{" in word)
+        words += [made for word in quoted for made in unbraced(word)]
     return [*words, *(piece for word in words for piece in _PIECES.split(word) if piece != word)]
+
+
+_WRITERS = frozenset(
+    "tee rm rmdir unlink shred mv cp ln install touch mkdir truncate dd rsync scp chmod chown sponge patch"
+    " sed perl".split()
+)
+_TARGET = re.compile(r">[>|&]?\s*([^\s;&|()<>]+)")
+
+
+def written_words(command: str) -> list[str]:
+    """Return the words that the command may write: targets of redirects, and what writers name."""
+    words = [_QUOTING.sub("", word) for word in _TARGET.findall(command[:_MAX_TEXT])]
+    for chunk in _rough(command):
+        names = {program_name(word) for word in chunk}
+        if names & _WRITERS and (not names & {"sed", "perl"} or any(map(_IN_PLACE.match, chunk))):
+            words += [*chunk, *(piece for word in chunk for piece in _PIECES.split(word))]
+    return words
+
+
+_IN_PLACE = re.compile(r"-[A-Za-z]*i|--in-place")
 
 
 def _covers_words(values: Sequence[str], words: Sequence[str], *, is_prefix: bool) -> bool:
@@ -60,6 +85,10 @@ def _covers_words(values: Sequence[str], words: Sequence[str], *, is_prefix: boo
         return list(values[1:]) == list(words[1:])
     at = 1
     for word in words[1:]:
+        if _OPTION.match(word):
+            if not _has_option(values, word):
+                return False
+            continue
         while at < len(values) and values[at] != word and values[at].startswith("-"):
             at += 1
             if at < len(values) and values[at] != word and word in values[at:]:
@@ -75,8 +104,26 @@ def _covers_anywhere(tokens: Sequence[str], words: Sequence[str]) -> bool:
     for at, token in enumerate(tokens):
         if _same_program(token, words[0]):
             rest = iter(tokens[at + 1 :])
-            return all(any(_same_word(other, word) for other in rest) for word in words[1:])
+            return all(
+                _has_option(tokens[at + 1 :], word)
+                if _OPTION.match(word)
+                else any(_same_word(other, word) for other in rest)
+                for word in words[1:]
+            )
     return False
+
+
+_OPTION = re.compile(r"-[^-]|--.")
+_CLUSTER = re.compile(r"-([A-Za-z0-9]+)\Z")
+
+
+def _has_option(values: Sequence[str], option: str) -> bool:
+    """Tell whether an option stands anywhere among the words, also inside a cluster."""
+    if any(value == option or value.startswith(f"{option}=") for value in values):
+        return True
+    wanted = _CLUSTER.match(option)
+    given = "".join(match[1] for value in values if (match := _CLUSTER.match(value)))
+    return wanted is not None and set(wanted[1]) <= set(given)
 
 
 def _same_program(token: str, word: str) -> bool:
@@ -97,12 +144,16 @@ def _same_word(token: str, word: str) -> bool:
 @lru_cache(maxsize=256)
 def _rough(command: str) -> tuple[tuple[str, ...], ...]:
     """Split a text into words as a shell might, nothing certain: quotes gone, pieces apart."""
-    text = _ANSI.sub(lambda match: _ESCAPE.sub(_unescape, match[1]), command[: 64 * 1024])
-    text = _VARIABLE.sub("*", _IFS.sub(" ", text.replace("\\\n", "")))
+    text = _ANSI.sub(lambda match: _ESCAPE.sub(_unescape, match[1]), command[:_MAX_TEXT])
+    text = _IFS.sub(" ", text.replace("\\\n", ""))
+    known = {match[1]: match[2] for match in _ASSIGNED.finditer(text)}
+    text = _VARIABLE.sub(lambda match: _value(match[0], known), text)
     found: list[tuple[str, ...]] = []
     left = _MAX_TOKENS
     for chunk in _CHUNKS.split(text):
         tokens = _QUOTING.sub("", chunk).split()
+        if tokens and (match := _ALIASED.match(tokens[-1])):
+            tokens.append(match[1])
         found.append(tuple(tokens[:left]))
         left -= len(tokens)
         if left <= 0:
@@ -111,6 +162,17 @@ def _rough(command: str) -> tuple[tuple[str, ...], ...]:
     if "{" in text:
         found.append(tuple(whole[:_MAX_TOKENS]))
     return tuple(found)
+
+
+_ASSIGNED = re.compile(r"\b([A-Za-z_][A-Za-z0-9_]*)=([\w./'\"-]+)")
+_ALIASED = re.compile(r"[A-Za-z_][\w-]*=(.+)", re.DOTALL)
+_DEFAULT = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*:?[-=+]([^{}]*)\}")
+
+
+def _value(variable: str, known: dict[str, str]) -> str:
+    """Return what a variable holds as far as the command itself says so."""
+    default = _DEFAULT.fullmatch(variable)
+    return default[1] if default else known.get(variable.strip("${}"), "*")
 
 
 def _unescape(match: re.Match[str]) -> str:

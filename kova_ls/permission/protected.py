@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from kova_ls.permission.effects import ReadPath, WritePath
 from kova_ls.permission.facts import Facts
-from kova_ls.permission.globs import absolute
+from kova_ls.permission.globs import absolute, unbraced
 from kova_ls.permission.roots import find_root, is_inside
 from kova_ls.values import Reason
 from kova_ls.vocabulary import ApprovalLevel, Mode
@@ -283,7 +283,6 @@ def write_reason(effect: WritePath, facts: Facts) -> Reason | None:
 
 
 _GLOB_CHARS = re.compile(r"[*?\[]")
-_BRACES = re.compile(r"\{([^{}]*)\}")
 _SPLIT = re.compile(r"[=:@,{}]")
 _QUOTED = re.compile(r"[=:@,{}'\"`]")
 _STATEMENTS = frozenset("sqlite3 sqlite duckdb psql pgcli mysql mariadb yq".split())
@@ -307,7 +306,7 @@ def sensitive_word(
     """
     if not may_be_sensitive(value) or (not expands and _TEMPLATE.fullmatch(value)):
         return None
-    words = _unbraced(value) if expands and "{" in value else (value,)
+    words = unbraced(value) if expands and "{" in value else (value,)
     split = (_QUOTED if program in _STATEMENTS else _SPLIT).split
     for piece in dict.fromkeys(piece for word in words for piece in (word, *split(word))):
         if not piece or len(piece) > 4096:
@@ -335,26 +334,6 @@ def _may_expand_to_secret(piece: str) -> bool:
             if any(fnmatchcase(name, part) for name in _SENSITIVE_NAMES):
                 return True
     return False
-
-
-def _unbraced(value: str) -> tuple[str, ...]:
-    """Return the words that brace expansion makes of a word, as far as they are few."""
-    found = [value]
-    for _ in range(4):
-        if not any("{" in word for word in found):
-            break
-        more: list[str] = []
-        for word in found:
-            match = _BRACES.search(word)
-            if match is None:
-                more.append(word)
-            else:
-                more += [
-                    word[: match.start()] + choice + word[match.end() :]
-                    for choice in match[1].split(",")
-                ]
-        found = more[:256]
-    return tuple(found)
 
 
 _HINT = re.compile(

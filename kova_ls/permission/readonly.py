@@ -31,11 +31,22 @@ READ_ONLY: tuple[ReadOnly, ...] = (
             "cat ls head tail wc nl od cut tr paste join comm fold column tac rev file stat du df"
             " basename dirname realpath readlink pwd cd echo true false cal id whoami groups uname"
             " nproc uptime which md5sum sha1sum sha256sum sha512sum shasum cksum strings hexdump"
-            " seq cmp diff sort uniq tree date printf test [ cksum jq sed tar".split()
+            " seq cmp diff sort uniq tree date printf test [ jq yq sed tar xxd zcat fmt expand printenv"
+            " whereis type ps free hostname".split()
         ),
         "prints what it is given; options that write are caught by the escape table",
-        ("cat a", "ls -la", "sed -n 1,5p a", "sort a", "tar tf a.tar"),
-        ("sort -o x a", "sed -i s/a/b/ a", "tree -o x", "cat a > b", "cat $A", "tar xf a"),
+        ("cat a", "ls -la", "sed -n 1,5p a", "sort a", "tar tf a.tar", "xxd a", "ps aux"),
+        (
+            "xxd a b",
+            "yq -i . a",
+            "hostname x",
+            "sort -o x a",
+            "sed -i s/a/b/ a",
+            "tree -o x",
+            "cat a > b",
+            "cat $A",
+            "tar xf a",
+        ),
     ),
     ReadOnly(
         tuple("grep egrep fgrep zgrep rg ag".split()),
@@ -68,10 +79,20 @@ READ_ONLY: tuple[ReadOnly, ...] = (
             "git whatchanged",
             "git cherry",
             "git range-diff",
+            "git config",
+            "git remote get-url",
         ),
         "looks at the repository",
-        ("git log --oneline", "git status", "git diff HEAD~1"),
-        ("git log --output=x", "git grep -Ox y", "git commit -m x", "git -c a=b log", "git"),
+        ("git log --oneline", "git status", "git diff HEAD~1", "git config --get a.b"),
+        (
+            "git config a.b c",
+            "git config --global core.editor x",
+            "git log --output=x",
+            "git grep -Ox y",
+            "git commit -m x",
+            "git -c a=b log",
+            "git",
+        ),
     ),
     ReadOnly(
         ("git branch", "git tag", "git remote"),
@@ -81,10 +102,16 @@ READ_ONLY: tuple[ReadOnly, ...] = (
         _GIT_LISTS,
     ),
     ReadOnly(
-        ("git stash list", "git worktree list", "git submodule status", "git reflog show"),
+        (
+            "git stash list",
+            "git worktree list",
+            "git submodule status",
+            "git reflog",
+            "git reflog show",
+        ),
         "lists",
-        ("git stash list", "git worktree list"),
-        ("git stash", "git stash pop", "git worktree add x"),
+        ("git stash list", "git worktree list", "git reflog"),
+        ("git stash", "git stash pop", "git worktree add x", "git reflog expire --all"),
         frozenset({"--porcelain", "-v"}),
     ),
 )

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from kova_ls.permission.denials import covers, rough_words
+from kova_ls.permission.denials import covers, rough_words, written_words
 from kova_ls.permission.facts import Facts, Rule
-from kova_ls.permission.globs import absolute, compile_glob, glob_matches
+from kova_ls.permission.globs import absolute, compile_glob, glob_matches, may_expand_to
 from kova_ls.permission.programs import never_reason
 from kova_ls.permission.shell import DIFFERS, Part, analyse, is_confirmed
 from kova_ls.vocabulary import RootSource
@@ -39,6 +39,7 @@ class PathEntry(NamedTuple):
     source: RootSource
     is_write: bool
     pattern: "re.Pattern[str]"
+    glob: str
 
 
 class HostEntry(NamedTuple):
@@ -137,7 +138,7 @@ def _path_entry(
         )
     if not glob or "\0" in glob:
         return Refused(text, "The pattern is empty; name files such as `secrets/**`.")
-    return PathEntry(text, source, is_write, compile_glob(glob))
+    return PathEntry(text, source, is_write, compile_glob(glob), glob)
 
 
 def _host_entry(text: str, what: str, source: RootSource) -> Entry | Refused:
@@ -286,13 +287,24 @@ def denies_command(command: str, cwd: str, entries: Entries, facts: Facts) -> st
         if line is not None:
             return line
     reads = [entry for entry in entries.paths if not entry.is_write]
-    if reads:
-        for word in rough_words(command):
-            path = absolute(word, facts.home, cwd)
-            for entry in reads:
-                if glob_matches(entry.pattern, path, workspace=facts.workspace, home=facts.home):
-                    return entry.text
+    writes = [entry for entry in entries.paths if entry.is_write]
+    named = [(word, reads) for word in rough_words(command)] if reads else []
+    named += [(word, writes) for word in written_words(command)] if writes else []
+    for word, rules in named:
+        path = absolute(word, facts.home, cwd)
+        for entry in rules:
+            if _names(entry, path, facts):
+                return entry.text
     return None
+
+
+def _names(entry: PathEntry, path: str, facts: Facts) -> bool:
+    """Tell whether a path, which may hold the shell's patterns, may be one that the entry names."""
+    if glob_matches(entry.pattern, path, workspace=facts.workspace, home=facts.home):
+        return True
+    return any(char in path for char in "*?[") and may_expand_to(
+        path, entry.glob, workspace=facts.workspace, home=facts.home
+    )
 
 
 def make_rules(command: str) -> tuple[str, ...]:

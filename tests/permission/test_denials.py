@@ -86,3 +86,52 @@ def test_a_reading_denied_for_files_is_denied_for_words_of_commands() -> None:
 def test_rough_words_are_bounded() -> None:
     assert len(rough_words("a " * 100_000)) < 20_000
     assert "rm" in rough_words("x;'r'\"m\" -rf")
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("git push --force *", "git push origin main --force"),
+        ("git push --force *", "sudo git push origin --force=x"),
+        ("rm -rf *", "rm -r -f x"),
+        ("rm -rf *", "rm -vfr x"),
+        ("rm -rf *", "sudo rm -fr x"),
+        ("git push *", "G=git; $G push"),
+        ("git push *", "git ${X:-push}"),
+        ("rm *", "X=rm; $X y"),
+        ("rm *", "alias x='rm'"),
+        ("Read(.env)", "cat .e*"),
+        ("Read(.env)", "cat .en?"),
+        ("Read(.env)", "cat .{env,x}"),
+        ("Read(secrets/**)", "ls secrets"),
+        ("Read(secrets/**)", "cd secrets && cat a"),
+        ("Read(secrets/**)", "cat sec*/a"),
+        ("Write(src/**)", "echo a > src/x"),
+        ("Write(src/**)", "cat a>>'src/x'"),
+        ("Write(src/**)", "ls | tee -a src/x"),
+        ("Write(src/**)", "sed -i s/a/b/ src/x"),
+        ("Write(src/**)", "dd if=a of=src/x"),
+        ("Write(src/**)", "mv a src/b"),
+        ("Write(src/**)", "bash -c 'rm src/x'"),
+    ],
+)
+def test_a_deny_rule_is_read_widely(rule: str, command: str) -> None:
+    assert decide(command, facts(deny=(rule,), level=ApprovalLevel.AUTO)) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("git push --force *", "git push origin"),
+        ("rm -rf *", "rm -r x"),
+        ("rm -rf *", "rm --rf x"),
+        ("git push *", "G=git; $G pull"),
+        ("Read(.env)", "cat *"),
+        ("Read(.env)", "cat src/{a,b}"),
+        ("Write(src/**)", "cat src/x"),
+        ("Write(src/**)", "sed -n 1p src/x > out"),
+        ("Write(src/**)", "sudo cat src/x"),
+    ],
+)
+def test_a_deny_rule_leaves_the_rest(rule: str, command: str) -> None:
+    assert decide(command, facts(deny=(rule,), level=ApprovalLevel.AUTO)) == "allow"
