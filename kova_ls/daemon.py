@@ -90,6 +90,8 @@ class Daemon:
             self._idle = None
         engine = self._engine
         if self._is_superseded and not self.hub.endpoints:
+            if engine is not None:
+                engine.is_ending = True
             # A turn that waits for a person goes on waiting in the other engine.
             if engine is None or all(s.state.is_waiting for s in engine.running):
                 self.stop()
@@ -132,6 +134,7 @@ class Daemon:
         engine = self._engine
         if engine is None:
             return
+        engine.is_ending = True
         while tasks := [s.turn for s in engine.running if s.turn and not s.state.is_waiting]:
             await asyncio.wait(tasks, timeout=1.0)
         await engine.close()

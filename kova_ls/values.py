@@ -452,7 +452,7 @@ class Failure(Value):
 
 
 class UserMessageItem(Value):
-    """What the person said."""
+    """What the person said, or the engine to go on towards a goal."""
 
     kind: Literal["userMessage"] = "userMessage"
     """Tag."""
@@ -466,6 +466,8 @@ class UserMessageItem(Value):
     """Name of the editor it came from."""
     prompt_id: str | None = None
     """The same id again is not said twice."""
+    goal_id: str | None = None
+    """The goal for which the engine said it by itself."""
 
 
 class ReplyItem(Value):

@@ -107,6 +107,21 @@ class Outcome(StrEnum):
     HTTP_ERROR = "http_error"
 
 
+class GoalStatus(StrEnum):
+    """Where a goal stands. Only an active one makes turns begin by themselves; the last two end it."""
+
+    ACTIVE = "active"
+    PAUSED = "paused"
+    BLOCKED = "blocked"
+    COMPLETE = "complete"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_end(self) -> bool:
+        """True when nothing more happens to the goal."""
+        return self in (GoalStatus.COMPLETE, GoalStatus.CANCELLED)
+
+
 class ToolKind(StrEnum):
     """What sort of tool it is; the session mode cuts the list sent to the model by it."""
 
@@ -117,6 +132,7 @@ class ToolKind(StrEnum):
     WRITE = "write"
     SHELL = "shell"
     DELEGATE = "delegate"
+    GOAL = "goal"
     OTHER = "other"
 
 

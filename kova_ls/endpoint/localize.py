@@ -24,6 +24,7 @@ FOR_PEOPLE: dict[type[Value], tuple[str, ...]] = {
     v.ToolCallItem: ("title", "error"),
     v.NoticeItem: ("text",),
     r.TurnCompleted: ("stopped",),
+    r.Goal: ("reason",),
     session.SessionSnapshot: ("notices",),
     turn.TurnInterruptResult: ("stopped",),
     turn.LoopCall: ("title",),

@@ -24,6 +24,7 @@ COMMANDS = (
     "kova.newSession",
     "kova.mode",
     "kova.level",
+    "kova.goal",
     "kova.changes",
     "kova.keep",
     "kova.revert",

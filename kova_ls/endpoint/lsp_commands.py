@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any, cast
 from kova_ls.endpoint.handlers import HANDLERS
 from kova_ls.endpoint.handlers._table import may_act
 from kova_ls.endpoint.handshake import dig, local_path
+from kova_ls.endpoint.localize import localized
 from kova_ls.endpoint.lsp_actions import changes
 from kova_ls.endpoint.lsp_forms import put_form, words_form, write_private
 from kova_ls.endpoint.lsp_pending import decide, open_asks, put, respond
-from kova_ls.endpoint.lsp_text import code, fenced
+from kova_ls.endpoint.lsp_text import code, fenced, goal_line
 from kova_ls.endpoint.text_edits import offset_of
 from kova_ls.engine import Session
 from kova_ls.engine.workspace import file_uri
 from kova_ls.errors import RequestFailed
 from kova_ls.protocol import changes as pc
 from kova_ls.protocol import session as ps
+from kova_ls.protocol.methods import METHODS
 from kova_ls.values import (
     Answer,
     DiagnosticPart,
@@ -223,10 +225,10 @@ async def stop(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
     """Stop the running turn, and say what was stopped."""
     del arguments
     session = lsp.current
-    if session is None or session.state.turn_id is None:
+    if session is None:
         return {"stopped": []}
     may_act(lsp.endpoint, session)
-    return {"stopped": [lsp.say(text) for text in await session.interrupt(None)]}
+    return {"stopped": [lsp.say(text) for text in await session.interrupt(None, lsp.endpoint.name)]}
 
 
 async def open_page(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
@@ -254,6 +256,27 @@ async def level(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
     """Change whether the conversation must ask."""
     word = _word(arguments, "kova.level", [entry.value for entry in ApprovalLevel])
     return _configure(lsp, level=word)
+
+
+_GOAL_VERBS = {"show": "get", "pause": "pause", "resume": "resume", "cancel": "cancel"}
+
+
+async def goal(lsp: "LspServer", arguments: Sequence[Any]) -> Any:
+    """Say where the goal stands; pause, resume or cancel it; limit its turns, or not."""
+    given = arguments or ["show"]
+    word = _word(given, "kova.goal", [*_GOAL_VERBS, "budget"])
+    session = lsp.current
+    if session is None:
+        raise _wrong("There is no conversation yet. Begin one with kova.ask.")
+    limits = {"turns": given[1]} if word == "budget" and len(given) > 1 else {}
+    method = f"kova/goal/{_GOAL_VERBS.get(word, 'setBudget')}"
+    params = METHODS[method].params.model_validate({"sessionId": session.id, **limits})
+    result: Any = HANDLERS[method](lsp.endpoint, params)
+    if word == "show":
+        lsp.after_answer(lambda: lsp.tell(goal_line(result.goal)))
+    return localized(result, lsp.endpoint.language).model_dump(
+        mode="json", by_alias=True, exclude_none=True
+    )
 
 
 def _word(arguments: Sequence[Any], command: str, words: Sequence[str]) -> str:
@@ -334,6 +357,7 @@ CALLS: dict[str, Call] = {
     "kova.newSession": new_session,
     "kova.mode": mode,
     "kova.level": level,
+    "kova.goal": goal,
     "kova.changes": list_changes,
     "kova.keep": keep,
     "kova.revert": revert,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from kova_ls.endpoint.lsp_text import one_line
+from kova_ls.endpoint.lsp_text import goal_line, one_line
 from kova_ls.endpoint.transcript import summary, transcript_of
 from kova_ls.engine import Session
 from kova_ls.journal import records as r
@@ -72,6 +72,8 @@ class Watch:
         self._bar: Bar | None = None
         self._is_opened = False
         self._last_reply = ""
+        goal = session.state.goal
+        self._goal_stands = (goal.goal_id, goal.status) if goal is not None else None
         self._leave = session.stream.subscribe(self._hear)
         if session.state.turn_id is not None:
             self._begin(session.state.input)
@@ -110,6 +112,8 @@ class Watch:
                 self._report(self._lsp.say("goes on"))
             case r.ChangesUpdated():
                 self._lsp.refresh_lenses()
+            case r.GoalUpdated():
+                self._goal(record.goal)
             case r.TurnCompleted():
                 self._end(record)
             case _:
@@ -133,6 +137,12 @@ class Watch:
         self._lsp.tell(f"Kova waits: {one_line(title)}. {_HOW}", types.MessageType.Warning)
         self._lsp.refresh_lenses()
         self._report(self._lsp.say("waits for your answer"))
+
+    def _goal(self, goal: r.Goal) -> None:
+        now = (goal.goal_id, goal.status)
+        if now != self._goal_stands:
+            self._goal_stands = now
+            self._lsp.tell(goal_line(goal))
 
     def _end(self, record: r.TurnCompleted) -> None:
         if self._bar is not None:

@@ -7,6 +7,8 @@ Invariant: rendered, it fetches nothing, holds no HTML and does not pass for the
 import re
 import unicodedata
 
+from kova_ls.journal.records import Goal
+
 _EMOJI_GLUE = "\u200d\ufe0f"
 _FENCE = re.compile(r"(`{3,}|~{3,})([^\n]*)")
 _HTML = re.compile(r"<(?=[A-Za-z/!?])")
@@ -113,3 +115,13 @@ def _prose(line: str, *, is_even: bool) -> tuple[str, bool]:
 def _escaped(text: str) -> str:
     # An entity: a backslash would be undone by one that stands before it.
     return _HTML.sub("&lt;", text).replace("![", "!\\[")
+
+
+def goal_line(goal: Goal | None) -> str:
+    """Say where a goal stands, in one line."""
+    if goal is None:
+        return "Kova: this conversation has no goal."
+    objective = one_line(goal.objective, 100)
+    if goal.reason is None:
+        return f"Kova: the goal is {goal.status.value}: {objective}"
+    return f"Kova: the goal is {goal.status.value}: {objective} ({one_line(goal.reason, 200)})"

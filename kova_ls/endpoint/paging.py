@@ -56,6 +56,7 @@ def snapshot(session: Session, *, with_items: bool = True) -> SessionSnapshot:
         approvals=state.approvals,
         questions=state.questions,
         usage=state.usage,
+        goal=state.goal,
         watermark=Cursor(epoch=state.epoch, seq=session.journal.seq),
         notices=granted.notices,
     )

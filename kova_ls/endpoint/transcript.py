@@ -68,6 +68,7 @@ class Page:
     waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
     _lines: int = 0
     _speaker: str = ""
+    _goal_stands: tuple[str, str] = ("", "")
 
     def head(self) -> str:
         """Return how every page begins."""
@@ -93,6 +94,8 @@ class Page:
             case r.QuestionResolved():
                 self.waiting.pop(record.question_id, None)
                 text = f"- {record.outcome} by {code(record.resolved_by)}"
+            case r.GoalUpdated():
+                text = self._goal(record.goal)
             case r.TurnCompleted():
                 text = _end(record)
             case _:
@@ -109,9 +112,9 @@ class Page:
     def _item(self, item: Item) -> str:
         match item:
             case UserMessageItem():
-                self._speaker = "You"
+                self._speaker = "You" if item.goal_id is None else "Goal"
                 words = markdown("\n".join(_said(item.input)))
-                return f"## You\n\n{_quoted(words)}"
+                return f"## {self._speaker}\n\n{_quoted(words)}"
             case ReplyItem():
                 return self._by_kova(markdown(item.text.strip())) if item.text.strip() else ""
             case ToolCallItem():
@@ -122,6 +125,14 @@ class Page:
                 return "- earlier turns were folded into a summary"
             case ReasoningItem():
                 return ""
+
+    def _goal(self, goal: r.Goal) -> str:
+        now = (goal.goal_id, goal.status.value)
+        if now == self._goal_stands:
+            return ""
+        self._goal_stands = now
+        why = f": {code(goal.reason)}" if goal.reason else ""
+        return f"- goal {code(goal.objective)}: {goal.status}{why}"
 
     def _by_kova(self, text: str) -> str:
         is_new, self._speaker = self._speaker != "Kova", "Kova"

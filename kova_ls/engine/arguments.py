@@ -29,7 +29,7 @@ def parse(session: "Session", call: r.CallRequest) -> tuple[Tool, Any]:
             "Send the call again, with valid JSON."
         )
     try:
-        return tool, tool.args.model_validate_json(call.arguments or "{}")
+        return tool, tool.args_of(call.tool).model_validate_json(call.arguments or "{}")
     except ValidationError as error:
         wrong = "; ".join(
             f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}"

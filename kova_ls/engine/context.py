@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from kova_ls.engine import orphans, outputs
+from kova_ls.engine import autonomy, goals, orphans, outputs
 from kova_ls.engine.changes import wrote
 from kova_ls.engine.command_changes import known_before, record_after
 from kova_ls.engine.environment import shell_env
@@ -22,7 +22,14 @@ from kova_ls.engine.places import workspace_path
 from kova_ls.engine.process import run_command, run_program
 from kova_ls.engine.workspace import Files, file_uri
 from kova_ls.permission.effects import Effect, RunCommand
-from kova_ls.tools._base import CommandResult, Diagnosed, Reply, ResolvedPath, ToolError
+from kova_ls.tools._base import (
+    CommandResult,
+    Diagnosed,
+    GoalWord,
+    Reply,
+    ResolvedPath,
+    ToolError,
+)
 from kova_ls.values import Todo
 from kova_ls.vocabulary import Mode
 
@@ -236,6 +243,18 @@ class CallContext:
                 self.workspace.notes.append(
                     f"The editor reports {errors} {plural} in this file: see diagnostics."
                 )
+
+    def goal(self) -> str:
+        """Say what the session's goal is and how far it has come."""
+        return goals.told(self._session.state.goal)
+
+    def create_goal(self, objective: str, criterion: str | None, *, replace: bool) -> str:
+        """Set a goal. Raises: ToolError."""
+        return autonomy.create(self._session, objective, criterion, replace=replace)
+
+    def update_goal(self, status: GoalWord, why: str | None) -> str:
+        """Move the goal. Raises: ToolError."""
+        return autonomy.update(self._session, status, why)
 
     def set_mode_agent(self) -> None:
         """Leave mode `plan`."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kova_ls import paths
 from kova_ls.config import Settings
-from kova_ls.engine import index
+from kova_ls.engine import autonomy, index
 from kova_ls.engine.editor import Editor
 from kova_ls.engine.grants import Grants
 from kova_ls.engine.index import Summary
@@ -90,6 +90,8 @@ class Engine:
         """Called with what every person attached should know."""
         self.on_rival: Callable[[int | None], None] = lambda holder: None
         """Called with the process, where known, that has a session open which is wanted here."""
+        self.is_ending = False
+        """No goal begins a further turn here."""
         self._sessions: dict[str, Session] = {}
         self._index: dict[str, Summary] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -231,6 +233,7 @@ class Engine:
         journal, stored = self._open(path)
         session = reopen(self, journal, stored)
         self._sessions[session_id] = session
+        autonomy.loaded(session)
         session.resume()
         return session
 

@@ -3,6 +3,8 @@
 Everything that changes session state is here; nothing here knows who asked.
 Invariant: `fold` raises before anything is written, so a journal never holds an illegal record:
 at most one running turn, every started item and step ended once, every approval resolved once.
+Invariant: a turn that nobody asked for begins only for an active goal, in mode `goal`, while no
+prompt waits; a goal that is active when its turn was stopped or failed is none.
 """
 
 from collections.abc import Mapping
@@ -10,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from kova_ls.engine.goals import traced
 from kova_ls.engine.usage import total
 from kova_ls.errors import IllegalTransition
 from kova_ls.journal import records as r
@@ -23,7 +26,14 @@ from kova_ls.values import (
     Usage,
     UserMessageItem,
 )
-from kova_ls.vocabulary import ApprovalLevel, ItemStatus, Mode, SessionState
+from kova_ls.vocabulary import (
+    ApprovalLevel,
+    GoalStatus,
+    ItemStatus,
+    Mode,
+    SessionState,
+    StopReason,
+)
 
 _IDLE, _RUNNING, _WAITING = SessionState.IDLE, SessionState.RUNNING, SessionState.WAITING
 
@@ -35,6 +45,7 @@ TRANSITIONS: dict[SessionState, dict[type[r.Record], SessionState]] = {
         r.QueueUpdated: _IDLE,
         r.RootsChanged: _IDLE,
         r.ChangesUpdated: _IDLE,
+        r.GoalUpdated: _IDLE,
         r.TurnStarted: _RUNNING,
     },
     _RUNNING: {
@@ -44,6 +55,7 @@ TRANSITIONS: dict[SessionState, dict[type[r.Record], SessionState]] = {
         r.QueueUpdated: _RUNNING,
         r.RootsChanged: _RUNNING,
         r.ChangesUpdated: _RUNNING,
+        r.GoalUpdated: _RUNNING,
         r.StepStarted: _RUNNING,
         r.ModelReplied: _RUNNING,
         r.ItemStarted: _RUNNING,
@@ -65,6 +77,7 @@ TRANSITIONS: dict[SessionState, dict[type[r.Record], SessionState]] = {
         r.QueueUpdated: _WAITING,
         r.RootsChanged: _WAITING,
         r.ChangesUpdated: _WAITING,
+        r.GoalUpdated: _WAITING,
         r.ItemStarted: _WAITING,
         r.ItemCompleted: _WAITING,
         r.ApprovalRequested: _WAITING,
@@ -147,6 +160,23 @@ class State(NamedTuple):
     """Recoveries since the last completed step."""
     answers: Mapping[str, Reply] = _NONE
     """Call id -> what the person said of it, until the call ends."""
+    goal: r.Goal | None = None
+    """The last one that was set, also when it has ended."""
+    tally: r.GoalTally = r.GoalTally()
+    turn_goal_id: str | None = None
+    """The running turn began by itself, for this goal, and nobody said anything in it yet."""
+    trace: str = ""
+    """Digest of what the running turn's calls were and gave, while there is an active goal."""
+    tokens_before: int = 0
+    """What the session had used when the last turn began."""
+    held: frozenset[str] | None = None
+    """Someone said stop: the prompts that waited then. Until a later one is worked on, the model
+    sets no goal and makes none active again."""
+
+    @property
+    def has_active_goal(self) -> bool:
+        """True while turns may begin by themselves."""
+        return self.goal is not None and self.goal.status is GoalStatus.ACTIVE
 
     @property
     def is_waiting(self) -> bool:
@@ -184,6 +214,8 @@ def fold(state: State | None, record: r.Record) -> State:
 def _apply(state: State, record: r.Record, status: SessionState) -> State:
     match record:
         case r.SessionConfigured():
+            stays = record.mode is Mode.GOAL or not state.has_active_goal
+            _require(stays, state, record, "a goal is active")
             return state._replace(mode=record.mode, level=record.level, model=record.model)
         case r.SessionRenamed():
             return state._replace(title=record.title)
@@ -201,7 +233,18 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
             if record.decision == "revert" and record.uri not in reverted:
                 reverted = (*reverted, record.uri)
             return state._replace(changes=changes, reverted=reverted)
+        case r.GoalUpdated():
+            is_active = record.goal.status is GoalStatus.ACTIVE
+            _require(not is_active or state.mode is Mode.GOAL, state, record, "not in this mode")
+            held = None if is_active else state.held
+            if record.goal.status in (GoalStatus.PAUSED, GoalStatus.CANCELLED):
+                held = _waiting_prompts(state)
+            return state._replace(goal=record.goal, tally=record.tally, held=held)
         case r.TurnStarted():
+            if record.goal_id is not None:
+                is_due = state.has_active_goal and not state.queue
+                _require(is_due, state, record, "no goal is active, or a prompt waits")
+            is_new = record.goal_id is None and record.prompt_id not in (state.held or ())
             return state._replace(
                 status=status,
                 turn_id=record.turn_id,
@@ -212,6 +255,9 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
                 client=record.client,
                 client_id=record.client_id,
                 unattended=record.level,
+                turn_goal_id=record.goal_id,
+                tokens_before=state.usage.input_tokens + state.usage.output_tokens,
+                held=None if is_new else state.held,
                 queue=tuple(q for q in state.queue if q.prompt_id != record.prompt_id),
                 prompts={**state.prompts, record.prompt_id: record.turn_id},
             )
@@ -226,6 +272,9 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
         case r.TurnCompleted():
             idle = not (state.step_id or state.open_items or state.approvals or state.questions)
             _require(idle, state, record, "something of the turn is still open")
+            is_done = record.stop_reason is StopReason.DONE
+            _require(is_done or not state.has_active_goal, state, record, "the goal is active")
+            is_stopped = record.stop_reason is StopReason.INTERRUPTED
             return state._replace(
                 status=status,
                 turn_id=None,
@@ -236,6 +285,9 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
                 input=(),
                 client=None,
                 client_id=None,
+                turn_goal_id=None,
+                trace="",
+                held=_waiting_prompts(state) if is_stopped else state.held,
             )
         case r.StepStarted():
             _require(state.step_id is None, state, record, "a step is open")
@@ -257,10 +309,17 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
         case r.ItemStarted():
             item_id = record.item.item_id
             _require(_item(state, item_id) is None, state, record, "the item is open already")
-            prompts = state.prompts
-            if isinstance(record.item, UserMessageItem) and record.item.prompt_id:
-                prompts = {**prompts, record.item.prompt_id: state.turn_id or ""}
-            return state._replace(open_items=(*state.open_items, record.item), prompts=prompts)
+            prompts, turn_goal_id = state.prompts, state.turn_goal_id
+            if isinstance(record.item, UserMessageItem):
+                if record.item.prompt_id:
+                    prompts = {**prompts, record.item.prompt_id: state.turn_id or ""}
+                if record.item.steered:
+                    turn_goal_id = None
+            return state._replace(
+                open_items=(*state.open_items, record.item),
+                prompts=prompts,
+                turn_goal_id=turn_goal_id,
+            )
         case r.ItemUpdated():
             item = _item(state, record.item_id)
             _require(isinstance(item, ToolCallItem), state, record, "no such call is open")
@@ -281,6 +340,7 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
                 reverted=() if said else state.reverted,
                 open_items=tuple(i for i in state.open_items if i.item_id != item_id),
                 calls=tuple(c for c in state.calls if c.call_id != item_id),
+                trace=traced(state.trace, record) if state.has_active_goal else state.trace,
                 answers={key: said for key, said in state.answers.items() if key != item_id},
             )
         case r.ApprovalRequested():
@@ -320,6 +380,10 @@ def _item(state: State, item_id: str) -> Item | None:
         if item.item_id == item_id:
             return item
     return None
+
+
+def _waiting_prompts(state: State) -> frozenset[str]:
+    return frozenset(queued.prompt_id for queued in state.queue)
 
 
 def _require(condition: object, state: State, record: r.Record, why: str) -> None:

@@ -182,7 +182,11 @@ Platform: {platform}
 
 _MODES = {
     Mode.AGENT: "",
-    Mode.GOAL: "",
+    Mode.GOAL: (
+        "\n\nMode goal: you may work over several turns without being asked again. When the person "
+        "says what is to be reached, set it with the goal tool as something that can be verified; "
+        "from then on each turn is followed by the next until you update the goal."
+    ),
     Mode.PLAN: (
         "\n\nMode plan: read and plan only. Write the plan as Markdown to {plan} (the only file "
         "you may write), then call plan_exit; the person decides."

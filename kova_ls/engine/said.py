@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from kova_ls.engine.disk import decode
+from kova_ls.engine.goals import reminder
 from kova_ls.engine.grant_set import visible
 from kova_ls.engine.judge import may_read_unasked, resolver
 from kova_ls.engine.notices import notice
@@ -49,7 +50,12 @@ def say(
     withheld = [part for part in input if _is_withheld(session, part)]
     shown = tuple(part for part in input if part not in withheld)
     item = UserMessageItem(
-        item_id=token_hex(8), input=shown, steered=steered, client=client, prompt_id=prompt_id
+        item_id=token_hex(8),
+        input=shown,
+        steered=steered,
+        client=client,
+        prompt_id=prompt_id,
+        goal_id=None if steered else state.turn_goal_id,
     )
     session.record(r.ItemStarted(turn_id=state.turn_id, step_id=state.step_id, item=item))
     say_to_its_end(session, item)
@@ -76,6 +82,8 @@ def say_to_its_end(session: "Session", item: UserMessageItem | NoticeItem) -> No
                     context += (found,)
                 else:
                     pictures.append(found)
+        if item.goal_id is not None:
+            context += (reminder(state.goal),)
         if state.reverted:
             names = ", ".join(state.reverted)
             context += (f"<note>The person put back changes of yours in: {names}.</note>",)

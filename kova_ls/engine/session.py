@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticSerializationError
 
-from kova_ls.engine import backlog, machine
+from kova_ls.engine import autonomy, backlog, machine
 from kova_ls.engine.approvals import Waiter
 from kova_ls.engine.editor import Editor
+from kova_ls.engine.goals import GO_ON
 from kova_ls.engine.grant_set import GrantSet
 from kova_ls.engine.index import Summary, summary_of
 from kova_ls.engine.item_index import ItemIndex, last_todos, telling
@@ -31,7 +32,7 @@ from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.journal.store import Journal, Stored
 from kova_ls.journal.stream import Stream
-from kova_ls.values import InputPart, Item, Todo
+from kova_ls.values import InputPart, Item, TextPart, Todo
 from kova_ls.vocabulary import ApprovalLevel, Mode, SessionState, StartStatus, WhenBusy
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Session:
         self.todos: tuple[Todo, ...] = ()
         self.origin: Editor | None = None
         """Editor that the running turn came from, while it is attached."""
+        self.caller = ("", "")
+        """Window and name of the editor that somebody last asked from, for turns that nobody asks."""
         self.turn: asyncio.Task[None] | None = None
         self.waiters: dict[str, Waiter] = {}
         """Approval or question id -> the turn that waits for it."""
@@ -110,6 +113,7 @@ class Session:
         """True when nothing is lost or unheard by closing it until it is wanted again."""
         state = self.state
         is_busy = self.turn is not None or state.turn_id is not None or bool(state.queue)
+        is_busy = is_busy or state.has_active_goal
         is_heard = self.stream.is_heard or self.review_lock.locked()
         return not (is_busy or is_heard or self.is_deleted)
 
@@ -213,7 +217,7 @@ class Session:
             client = editor.name if editor is not None else None
             queue = backlog.enqueue(self.state.queue, input, prompt_id, client, automation)
             self.record(r.QueueUpdated(queue=queue))
-            self._next()
+            self.go_on()
             return queue[-1].turn_id, StartStatus.QUEUED
         raise RequestFailed(
             "turnBusy",
@@ -255,14 +259,21 @@ class Session:
                 turnId=self.state.turn_id,
             )
 
-    async def interrupt(self, turn_id: str | None) -> tuple[str, ...]:
-        """Stop the running turn and return, when all has stopped, what that was.
+    async def interrupt(self, turn_id: str | None, by: str = "engine") -> tuple[str, ...]:
+        """Stop the running turn and the goal; return, when all has stopped, what that was.
 
+        A turn that began by itself is meant whichever is named: whoever said stop saw the one before.
         Raises: RequestFailed (`staleTurn`).
         """
-        self.expect_turn(turn_id)
-        if self.state.turn_id is None:
-            return ()
+        goal, is_paused = self.state.goal, False
+        with contextlib.suppress(KovaError):  # else the turn's end pauses it
+            is_paused = autonomy.rest(self, by, "The turn was stopped.")
+        if self.state.turn_goal_id is None:
+            self.expect_turn(turn_id)
+        stopped = await self._stop_turn() if self.state.turn_id is not None else ()
+        return (*stopped, f"the goal: {goal.objective}") if goal and is_paused else stopped
+
+    async def _stop_turn(self) -> tuple[str, ...]:
         task = self.turn
         if task is None:
             return self.end_stranded()
@@ -285,7 +296,7 @@ class Session:
         from kova_ls.engine.turn import end_stranded
 
         stopped = end_stranded(self)
-        self._next()
+        self.go_on()
         return stopped
 
     def configure(
@@ -306,6 +317,7 @@ class Session:
         old = (self.state.mode, self.state.level, self.state.model)
         if (new.mode, new.level, new.model) == old:
             return
+        autonomy.mode_leaves(self, by, new.mode)
         self.record(new)
         self.engine.touched(self)
         self.rejudge("mode" if new.mode is not old[0] else "level")
@@ -338,19 +350,24 @@ class Session:
         editor: Editor | None,
         client: str | None = None,
         automation: str | None = None,
+        goal_id: str | None = None,
     ) -> None:
         from kova_ls.engine.turn import run_turn
         from kova_ls.engine.unattended import level_for
 
+        if editor is not None:
+            self.caller = (editor.id, editor.name)
+        window, name = (None, client) if goal_id is None else self.caller
         self.record(
             r.TurnStarted(
                 turn_id=turn_id,
                 prompt_id=prompt_id,
                 input=input,
-                client=editor.name if editor else client,
-                client_id=editor.id if editor else None,
+                client=editor.name if editor else name or None,
+                client_id=editor.id if editor else window or None,
                 automation=automation,
                 level=level_for(self, automation, editor) if automation is not None else None,
+                goal_id=goal_id,
             )
         )
         self.origin = editor
@@ -369,7 +386,7 @@ class Session:
             self.origin = editor
             self._run(resume_turn(self))
         elif self.turn is None:
-            self._next()
+            self.go_on()
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         self.turn = self.engine.spawn(work, name=f"turn {self.id}")
@@ -387,13 +404,16 @@ class Session:
         self.engine.touched(self)
         if self.state.status is SessionState.IDLE:
             self.origin = None
-            self._next()
+            self.go_on()
         else:
             strand(self, None if task.cancelled() else task.exception())
 
-    def _next(self) -> None:
-        """Begin the first queued prompt when nothing runs."""
-        if self.state.status is not SessionState.IDLE or not self.state.queue or self.turn:
+    def go_on(self) -> None:
+        """Begin the first queued prompt when nothing runs, or else the next turn of the goal."""
+        if self.state.status is not SessionState.IDLE or self.turn:
+            return
+        if not self.state.queue:
+            autonomy.go_on(self, self._begin_for_goal)
             return
         first = self.state.queue[0]
         editor = self.engine.editor_named(first.client)
@@ -402,6 +422,10 @@ class Session:
                 first.turn_id, first.prompt_id, first.input, editor, first.client, first.automation
             )
             self.record(r.QueueUpdated(queue=self.state.queue))
+
+    def _begin_for_goal(self, editor: Editor | None, goal_id: str) -> None:
+        words = (TextPart(text=GO_ON),)
+        self._begin(token_hex(8), token_hex(8), words, editor, goal_id=goal_id)
 
     def close(self) -> None:
         """Give the file back."""

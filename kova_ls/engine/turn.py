@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
+from kova_ls.engine import autonomy
 from kova_ls.engine.judge import may_read_unasked
 from kova_ls.engine.machine import end_of
 from kova_ls.engine.notices import tell_notices
@@ -181,6 +182,7 @@ def _finish(
 def _complete(
     session: "Session", turn: TurnContext, end: StepEnd, stopped: tuple[str, ...]
 ) -> None:
+    autonomy.turn_ends(session, end.stop_reason, end.error)
     session.record(
         r.TurnCompleted(
             turn_id=turn.turn_id,

@@ -20,7 +20,14 @@ from kova_ls.values import (
     Usage,
     Value,
 )
-from kova_ls.vocabulary import ApprovalLevel, ItemStatus, Mode, RootSource, StopReason
+from kova_ls.vocabulary import (
+    ApprovalLevel,
+    GoalStatus,
+    ItemStatus,
+    Mode,
+    RootSource,
+    StopReason,
+)
 
 VERSION = 1
 """Of the record shapes; `upgrade.py` lifts older ones."""
@@ -78,7 +85,7 @@ class SessionConfigured(Record):
     model: str
     """Now in force."""
     by: str
-    """Client name, or `plan_exit`."""
+    """Client name, `plan_exit` or `goal`."""
 
 
 class SessionRenamed(Record):
@@ -144,6 +151,8 @@ class TurnStarted(Record):
     """Name of a run that nobody watches: what would ask is denied in it."""
     level: ApprovalLevel | None = None
     """Of such a run, in place of the session's."""
+    goal_id: str | None = None
+    """The goal for which the engine began the turn by itself; absent when somebody asked."""
 
 
 class TurnSuspended(Record):
@@ -412,6 +421,63 @@ class ChangesUpdated(Record):
     """Something of it is not reviewed yet."""
 
 
+class GoalBudget(Value):
+    """How much a goal may use before it waits for the person; what is absent has no limit."""
+
+    turns: int | None = None
+    """Turns that the engine begins by itself."""
+    tokens: int | None = None
+    """Tokens of these turns and of the person's while it was active, read and written."""
+
+
+class Goal(Value):
+    """What a session works towards over several turns."""
+
+    goal_id: str
+    """Opaque id."""
+    objective: str
+    """What is to be reached, in the model's words."""
+    completion_criterion: str | None = None
+    """How it can be told that it is reached."""
+    status: GoalStatus
+    """Where it stands."""
+    reason: str | None = None
+    """Why it stands there, in a sentence."""
+    by: str
+    """Who brought it there: client name, `goal` (the tool) or `engine`."""
+    turns: int = 0
+    """Turns that the engine began for it by itself."""
+    tokens: int = 0
+    """What it has used."""
+    budget: GoalBudget | None = None
+    """Set by the person only; absent means no limit."""
+
+
+class GoalTally(Value):
+    """What is counted over the turns of a goal to tell work from standing still."""
+
+    blocked_turns: int = 0
+    """Turns in a row in which the model found itself blocked."""
+    blocked_in: str | None = None
+    """The last of them."""
+    idle_turns: int = 0
+    """Turns in a row that brought nothing new."""
+    trace: str = ""
+    """Digest of what the calls of the last turn were and gave."""
+
+
+class GoalUpdated(Record):
+    """The session's goal as it stands now."""
+
+    private_fields: ClassVar[frozenset[str]] = frozenset({"tally"})
+    type: Literal["goal.updated"] = "goal.updated"
+    """Tag."""
+    goal: Goal
+    """The whole of it."""
+    tally: GoalTally = GoalTally()
+    """What is counted beside it."""
+
+
 AnyRecord = Annotated[
     SessionCreated
     | SessionConfigured
@@ -433,7 +499,8 @@ AnyRecord = Annotated[
     | QuestionRequested
     | QuestionResolved
     | RootsChanged
-    | ChangesUpdated,
+    | ChangesUpdated
+    | GoalUpdated,
     Field(discriminator="type"),
 ]
 

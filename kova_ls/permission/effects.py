@@ -67,7 +67,7 @@ class Configure:
 class Interact:
     """Something between the agent and the person that changes nothing else."""
 
-    kind: Literal["question", "todo", "open", "panel", "plan_exit", "skill"]
+    kind: Literal["question", "todo", "open", "panel", "plan_exit", "skill", "goal"]
 
 
 @dataclass(frozen=True, slots=True)

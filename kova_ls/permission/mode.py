@@ -24,7 +24,7 @@ from kova_ls.vocabulary import Mode, ToolKind
 _OFFERED: dict[Mode, frozenset[ToolKind]] = {
     Mode.AGENT: frozenset(ToolKind) - {ToolKind.PLAN_EXIT},
     Mode.GOAL: frozenset(ToolKind) - {ToolKind.PLAN_EXIT},
-    Mode.PLAN: frozenset(ToolKind) - {ToolKind.OTHER},
+    Mode.PLAN: frozenset(ToolKind) - {ToolKind.OTHER, ToolKind.GOAL},
     Mode.ASK: frozenset({ToolKind.READ, ToolKind.WEB, ToolKind.INTERACT, ToolKind.DELEGATE}),
 }
 
@@ -67,6 +67,8 @@ def block_reason(effect: Effect, facts: Facts) -> Reason | None:
         case Connect(method=method):
             return None if method.upper() in ("GET", "HEAD") else _BLOCKED[mode]
         case Interact(kind=kind):
+            if kind == "goal":
+                return _BLOCKED[mode]
             return _NO_PLAN if kind == "plan_exit" and mode is not Mode.PLAN else None
         case WritePath():
             if is_plan_file(effect, facts):

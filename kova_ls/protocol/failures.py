@@ -25,6 +25,7 @@ class ErrorCode(IntEnum):
     LIMIT_EXCEEDED = -32031
     DISK_FAILED = -32032
     SESSION_IN_USE = -32033
+    GOAL_STATE = -32034
 
 
 CODES: dict[str, ErrorCode] = {
@@ -44,6 +45,7 @@ CODES: dict[str, ErrorCode] = {
     "limitExceeded": ErrorCode.LIMIT_EXCEEDED,
     "diskFailed": ErrorCode.DISK_FAILED,
     "sessionInUse": ErrorCode.SESSION_IN_USE,
+    "goalState": ErrorCode.GOAL_STATE,
     "badSettings": ErrorCode.MODEL_NOT_CONFIGURED,
 }
 """Word of a KovaError -> code; any other word is an internal error."""
@@ -68,5 +70,6 @@ ADVICE: dict[ErrorCode, str] = {
     ErrorCode.LIMIT_EXCEEDED: "Ask for less at once.",
     ErrorCode.DISK_FAILED: "Free some space or mend the rights; nothing announced is lost.",
     ErrorCode.SESSION_IN_USE: "Close the editors of the other engine, then attach again.",
+    ErrorCode.GOAL_STATE: "Look at the goal: it stands where this cannot be done.",
 }
 """What an editor should do."""

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from kova_ls.journal.records import QueuedPrompt, RootEntry
+from kova_ls.journal.records import Goal, QueuedPrompt, RootEntry
 from kova_ls.protocol._base import WireModel
 from kova_ls.protocol.event import Event
 from kova_ls.values import Approval, Failure, Item, QuestionRequest, Usage
@@ -145,6 +145,8 @@ class SessionSnapshot(WireModel):
     """Still open."""
     usage: Usage
     """Of the session."""
+    goal: Goal | None = None
+    """What it works towards; the last one, also when it has ended."""
     watermark: Cursor
     """Last event that the snapshot includes."""
     notices: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ A tool declares its effects, never asks for permission, and returns a result for
 Invariant: the context serves only what the effects declared; reaching further is an error.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -141,6 +141,10 @@ class Diagnosed:
     """The files that were asked for are open there; tools seldom look at others."""
 
 
+GoalWord = Literal["active", "complete", "blocked"]
+"""What the model may say of a goal."""
+
+
 class ToolContext(Protocol):
     """What a running call may use."""
 
@@ -220,6 +224,18 @@ class ToolContext(Protocol):
 
         Raises: ToolError when no editor can tell.
         """
+        ...
+
+    def goal(self) -> str:
+        """Say what the session's goal is and how far it has come."""
+        ...
+
+    def create_goal(self, objective: str, criterion: str | None, *, replace: bool) -> str:
+        """Set a goal; says what became of it. Raises: ToolError."""
+        ...
+
+    def update_goal(self, status: GoalWord, why: str | None) -> str:
+        """Move the goal; says what became of it. Raises: ToolError."""
         ...
 
     def set_mode_agent(self) -> None:
@@ -304,6 +320,12 @@ class Tool:
     """For tools that change files: the diffs for the card. Raises: ToolError as `run` would."""
     aliases: tuple[str, ...] = ()
     """Accepted when called, not advertised."""
+    older: "Mapping[str, type[Args]]" = field(default_factory=dict[str, "type[Args]"])
+    """Alias in small letters -> its own arguments, where a name stood for a part of the tool."""
+
+    def args_of(self, called: str) -> "type[Args]":
+        """Return the arguments that go with one of its names."""
+        return self.older.get(called.casefold(), self.args)
 
     def schema(self) -> dict[str, Any]:
         """Return the arguments' JSON Schema as the model is given it."""

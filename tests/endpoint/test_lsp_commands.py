@@ -137,6 +137,7 @@ async def test_a_diagnostic_goes_along(tmp_path):
         ("kova.ask", [{"uri": "file:///a", "diagnostic": []}], "range"),
         ("kova.mode", [], "agent, plan, ask, goal"),
         ("kova.level", [{}], "ask, workspace-write, auto-edit, auto"),
+        ("kova.goal", ["more"], "show, pause, resume, cancel, budget"),
         ("kova.answer", [], "kova.answer needs the answer"),
         ("kova.answer", ["yes"], "No question is open"),
         ("kova.open", [], "kova.ask"),
@@ -226,4 +227,27 @@ async def test_changes_have_a_page(tmp_path):
     assert "+two" in next(page).read_text()
     assert (await editor.run("kova.revert"))["remaining"] == 0
     assert (stage.workspace / "a.txt").read_text() == "one\n"
+    await stage.close()
+
+
+async def test_a_goal_is_shown_paused_and_cancelled(tmp_path):
+    create = call("goal", action="create", objective="Green.")
+    slow = say(["one ", "two ", "three"], delay_ms=50)
+    stage = Stage(tmp_path, [create, say("So."), slow, slow])
+    editor = await opened(stage)
+    assert "no conversation" in (await editor.fails("kova.goal"))["message"]
+    await editor.run("kova.mode", "goal")
+    assert await editor.run("kova.goal") == {}
+    await editor.told("Kova: this conversation has no goal.")
+    await editor.run("kova.ask", "Make it green.")
+    await editor.told("Kova: the goal is active: Green.")
+    assert (await editor.run("kova.goal", "budget", 5))["goal"]["budget"] == {"turns": 5}
+    assert "budget" not in (await editor.run("kova.goal", "budget"))["goal"]
+    assert (await editor.run("kova.goal", "pause"))["goal"]["status"] == "paused"
+    await editor.told("Kova: the goal is paused: Green.")
+    assert (await editor.run("kova.goal", "resume"))["goal"]["status"] == "active"
+    await editor.run("kova.stop")
+    await editor.told("Kova: the goal is paused: Green. (The turn was stopped.)")
+    assert (await editor.run("kova.goal", "cancel"))["goal"]["status"] == "cancelled"
+    await editor.told("Kova: the goal is cancelled: Green.")
     await stage.close()

@@ -156,8 +156,8 @@ CHANGING = {"write", "edit", "bash"}
 @pytest.mark.parametrize(
     ("mode", "tools"),
     [
-        ("agent", READING | CHANGING),
-        ("goal", READING | CHANGING),
+        ("agent", READING | CHANGING | {"goal"}),
+        ("goal", READING | CHANGING | {"goal"}),
         ("plan", READING | CHANGING | {"plan_exit"}),
         ("ask", READING),
     ],

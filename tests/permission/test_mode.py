@@ -26,6 +26,7 @@ TABLE: list[tuple[Effect, set[Mode]]] = [
     (Interact("open"), set(Mode)),
     (Interact("panel"), set(Mode)),
     (Interact("plan_exit"), {Mode.PLAN}),
+    (Interact("goal"), {Mode.AGENT, Mode.GOAL}),
     (Delegate(is_research=True), set(Mode)),
     (Delegate(is_research=False), {Mode.AGENT, Mode.GOAL}),
     (WritePath(A, A), {Mode.AGENT, Mode.GOAL}),
@@ -76,7 +77,10 @@ def test_the_list_sent_to_the_model_is_cut_to_the_mode() -> None:
     assert {kind for kind in ToolKind if offered(kind, Mode.GOAL)} == everything - {
         ToolKind.PLAN_EXIT
     }
-    assert {kind for kind in ToolKind if offered(kind, Mode.PLAN)} == everything - {ToolKind.OTHER}
+    assert {kind for kind in ToolKind if offered(kind, Mode.PLAN)} == everything - {
+        ToolKind.OTHER,
+        ToolKind.GOAL,
+    }
     assert {kind for kind in ToolKind if offered(kind, Mode.ASK)} == {
         ToolKind.READ,
         ToolKind.WEB,

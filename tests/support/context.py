@@ -137,6 +137,17 @@ class FakeContext:
         self._reach(("diagnostics", path, settle_ms))
         return self.diagnosed
 
+    def goal(self) -> str:
+        return "The session has no goal."
+
+    def create_goal(self, objective: str, criterion: str | None, *, replace: bool) -> str:
+        self.opened.append(("create", objective, criterion, replace))
+        return "Set."
+
+    def update_goal(self, status: str, why: str | None) -> str:
+        self.opened.append(("update", status, why))
+        return "Moved."
+
     def set_mode_agent(self) -> None:
         self.is_agent = True
 

@@ -6,7 +6,7 @@
 export const PROTOCOL_VERSION = 1;
 
 /** Compare with `schemaHash` of the handshake: equal hashes mean equal schemas. */
-export const SCHEMA_HASH = "a51f607349886480";
+export const SCHEMA_HASH = "dbfb84d57324651e";
 
 /** One proposed item, to be written into the file of this machine. */
 export interface AcceptParams {
@@ -553,6 +553,61 @@ export interface FilePart {
   uri: string;
   /** Only these lines. */
   range?: Range;
+}
+
+/** What a session works towards over several turns. */
+export interface Goal {
+  /** Opaque id. */
+  goalId: string;
+  /** What is to be reached, in the model's words. */
+  objective: string;
+  /** How it can be told that it is reached. */
+  completionCriterion?: string;
+  /** Where it stands. */
+  status: GoalStatus;
+  /** Why it stands there, in a sentence. */
+  reason?: string;
+  /** Who brought it there: client name, `goal` (the tool) or `engine`. */
+  by: string;
+  /** Turns that the engine began for it by itself. Default: 0. */
+  turns?: number;
+  /** What it has used. Default: 0. */
+  tokens?: number;
+  /** Set by the person only; absent means no limit. */
+  budget?: GoalBudget;
+}
+
+/** How much a goal may use before it waits for the person; what is absent has no limit. */
+export interface GoalBudget {
+  /** Turns that the engine begins by itself. */
+  turns?: number;
+  /** Tokens of these turns and of the person's while it was active, read and written. */
+  tokens?: number;
+}
+
+/** Where the goal stands. */
+export interface GoalResult {
+  /** The last one that was set; absent when there was none. */
+  goal?: Goal;
+}
+
+/** The whole new budget: what is absent has no limit, neither clears it. */
+export interface GoalSetBudgetParams {
+  /** Opaque id. */
+  sessionId: string;
+  /** Turns that the engine begins by itself, those so far included. */
+  turns?: number;
+  /** Tokens, those used so far included; looked at between turns. */
+  tokens?: number;
+}
+
+/** Where a goal stands. Only an active one makes turns begin by themselves; the last two end it. */
+export type GoalStatus = "active" | "paused" | "blocked" | "complete" | "cancelled";
+
+/** The session's goal as it stands now. */
+export interface GoalUpdatedPayload {
+  /** The whole of it. */
+  goal: Goal;
 }
 
 /** A stretch of lines that changed together. */
@@ -1276,7 +1331,7 @@ export interface SessionConfiguredPayload {
   level: ApprovalLevel;
   /** Now in force. */
   model: string;
-  /** Client name, or `plan_exit`. */
+  /** Client name, `plan_exit` or `goal`. */
   by: string;
 }
 
@@ -1430,6 +1485,8 @@ export interface SessionSnapshot {
   questions: QuestionRequest[];
   /** Of the session. */
   usage: Usage;
+  /** What it works towards; the last one, also when it has ended. */
+  goal?: Goal;
   /** Last event that the snapshot includes. */
   watermark: Cursor;
   /** Things the person should know, such as a broken permission file. */
@@ -1594,6 +1651,7 @@ export type ToolKind =
   | "write"
   | "shell"
   | "delegate"
+  | "goal"
   | "other";
 
 /** All tools. */
@@ -1689,6 +1747,8 @@ export interface TurnStartedPayload {
   automation?: string;
   /** Of such a run, in place of the session's. */
   level?: ApprovalLevel;
+  /** The goal for which the engine began the turn by itself; absent when somebody asked. */
+  goalId?: string;
 }
 
 /** Say something into the running turn; the model reads it before its next step. */
@@ -1739,7 +1799,7 @@ export interface Usage {
   cost?: number;
 }
 
-/** What the person said. */
+/** What the person said, or the engine to go on towards a goal. */
 export interface UserMessageItem {
   /** Tag. */
   kind: "userMessage";
@@ -1753,6 +1813,8 @@ export interface UserMessageItem {
   client?: string;
   /** The same id again is not said twice. */
   promptId?: string;
+  /** The goal for which the engine said it by itself. */
+  goalId?: string;
 }
 
 /** What the gates said of a call. */
@@ -1798,6 +1860,16 @@ export const Methods = {
   turnWithdraw: "kova/turn/withdraw",
   /** Stop the turn, and say what was stopped. */
   turnInterrupt: "kova/turn/interrupt",
+  /** Say where the goal stands. */
+  goalGet: "kova/goal/get",
+  /** Let no further turn begin by itself. */
+  goalPause: "kova/goal/pause",
+  /** Make the goal active again; its next turn begins. */
+  goalResume: "kova/goal/resume",
+  /** End the goal, and the turn that began for it by itself. */
+  goalCancel: "kova/goal/cancel",
+  /** Limit the turns or tokens of the goal, or take the limits away. */
+  goalSetBudget: "kova/goal/setBudget",
   /** List open approvals. */
   approvalList: "kova/approval/list",
   /** Answer a card; the first answer wins. */
@@ -1872,6 +1944,11 @@ export interface Requests {
   "kova/turn/steer": { params: TurnSteerParams; result: Empty };
   "kova/turn/withdraw": { params: TurnWithdrawParams; result: TurnWithdrawResult };
   "kova/turn/interrupt": { params: TurnInterruptParams; result: TurnInterruptResult };
+  "kova/goal/get": { params: SessionRef; result: GoalResult };
+  "kova/goal/pause": { params: SessionRef; result: GoalResult };
+  "kova/goal/resume": { params: SessionRef; result: GoalResult };
+  "kova/goal/cancel": { params: SessionRef; result: GoalResult };
+  "kova/goal/setBudget": { params: GoalSetBudgetParams; result: GoalResult };
   "kova/approval/list": { params: ApprovalListParams; result: ApprovalListResult };
   "kova/approval/respond": { params: ApprovalRespondParams; result: ApprovalRespondResult };
   "kova/question/list": { params: QuestionListParams; result: QuestionListResult };
@@ -1911,6 +1988,7 @@ export interface EventPayloads {
   "approval.requested": ApprovalRequestedPayload;
   "approval.resolved": ApprovalResolvedPayload;
   "changes.updated": ChangesUpdatedPayload;
+  "goal.updated": GoalUpdatedPayload;
   "item.completed": ItemCompletedPayload;
   "item.delta": DeltaPayload;
   "item.started": ItemStartedPayload;
@@ -1975,6 +2053,8 @@ export const ErrorCodes = {
   diskFailed: -32032,
   /** Close the editors of the other engine, then attach again. */
   sessionInUse: -32033,
+  /** Look at the goal: it stands where this cannot be done. */
+  goalState: -32034,
   /** Send a JSON-RPC 2.0 request; batches are not part of LSP. */
   invalidRequest: -32600,
   /** Compare the version and features of the handshake. */

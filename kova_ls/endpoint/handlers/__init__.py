@@ -9,10 +9,21 @@ from kova_ls.endpoint.handlers import (
     catalog,
     changes,
     engine,
+    goal,
     permission,
     session,
     turn,
 )
 from kova_ls.endpoint.handlers._table import HANDLERS
 
-__all__ = ["HANDLERS", "approval", "catalog", "changes", "engine", "permission", "session", "turn"]
+__all__ = [
+    "HANDLERS",
+    "approval",
+    "catalog",
+    "changes",
+    "engine",
+    "goal",
+    "permission",
+    "session",
+    "turn",
+]

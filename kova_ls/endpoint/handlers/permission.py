@@ -33,7 +33,7 @@ def permission_explain(endpoint: "EditorEndpoint", params: pp.PermissionExplainP
     if tool is None:
         raise RequestFailed("invalidParams", f"tool: there is no tool {params.tool!r}.")
     try:
-        _, ruling = judge(session, tool, tool.args.model_validate(params.input))
+        _, ruling = judge(session, tool, tool.args_of(params.tool).model_validate(params.input))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(["input", *map(str, first["loc"])])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kova_ls.endpoint.handlers._table import acting, handles, session_of
 from kova_ls.endpoint.paging import events_page, items_page, snapshot
-from kova_ls.engine import Session
+from kova_ls.engine import Session, autonomy
 from kova_ls.engine.places import path_of, workspace_path
 from kova_ls.engine.title import one_line
 from kova_ls.engine.trust import may_trust, not_trusted, trusts
@@ -161,6 +161,8 @@ def session_archive(endpoint: "EditorEndpoint", params: ps.SessionArchiveParams)
     """Take out of the usual list, or back."""
     session = acting(endpoint, params.session_id)
     if session.state.archived != params.archived:
+        if params.archived:
+            autonomy.rest(session, endpoint.name, "The conversation was archived.")
         session.record(r.SessionArchived(archived=params.archived))
         endpoint.engine.touched(session)
     return Empty()

@@ -47,7 +47,9 @@ def turn_withdraw(endpoint: "EditorEndpoint", params: pt.TurnWithdrawParams) -> 
 async def turn_interrupt(endpoint: "EditorEndpoint", params: pt.TurnInterruptParams) -> WireModel:
     """Stop the turn; answered when all has stopped."""
     session = acting(endpoint, params.session_id)
-    return pt.TurnInterruptResult(stopped=await session.interrupt(params.expected_turn_id))
+    return pt.TurnInterruptResult(
+        stopped=await session.interrupt(params.expected_turn_id, endpoint.name)
+    )
 
 
 @handles("kova/loop/read")

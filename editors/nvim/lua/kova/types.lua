@@ -323,6 +323,40 @@
 ---@field uri string `file:` URI.
 ---@field range? kova.Range Only these lines.
 
+---What a session works towards over several turns.
+---@class (exact) kova.Goal
+---@field goalId string Opaque id.
+---@field objective string What is to be reached, in the model's words.
+---@field completionCriterion? string How it can be told that it is reached.
+---@field status kova.GoalStatus Where it stands.
+---@field reason? string Why it stands there, in a sentence.
+---@field by string Who brought it there: client name, `goal` (the tool) or `engine`.
+---@field turns? integer Turns that the engine began for it by itself. Default: 0.
+---@field tokens? integer What it has used. Default: 0.
+---@field budget? kova.GoalBudget Set by the person only; absent means no limit.
+
+---How much a goal may use before it waits for the person; what is absent has no limit.
+---@class (exact) kova.GoalBudget
+---@field turns? integer Turns that the engine begins by itself.
+---@field tokens? integer Tokens of these turns and of the person's while it was active, read and written.
+
+---Where the goal stands.
+---@class (exact) kova.GoalResult
+---@field goal? kova.Goal The last one that was set; absent when there was none.
+
+---The whole new budget: what is absent has no limit, neither clears it.
+---@class (exact) kova.GoalSetBudgetParams
+---@field sessionId string Opaque id.
+---@field turns? integer Turns that the engine begins by itself, those so far included.
+---@field tokens? integer Tokens, those used so far included; looked at between turns.
+
+---Where a goal stands. Only an active one makes turns begin by themselves; the last two end it.
+---@alias kova.GoalStatus "active"|"paused"|"blocked"|"complete"|"cancelled"
+
+---The session's goal as it stands now.
+---@class (exact) kova.GoalUpdatedPayload
+---@field goal kova.Goal The whole of it.
+
 ---A stretch of lines that changed together.
 ---@class (exact) kova.Hunk
 ---@field hunkId string Opaque id; stays the same while the hunk is there.
@@ -750,7 +784,7 @@
 ---@field mode kova.Mode Now in force.
 ---@field level kova.ApprovalLevel Now in force.
 ---@field model string Now in force.
----@field by string Client name, or `plan_exit`.
+---@field by string Client name, `plan_exit` or `goal`.
 
 ---A new conversation; the caller is attached to it.
 ---@class (exact) kova.SessionCreateParams
@@ -838,6 +872,7 @@
 ---@field approvals kova.Approval[] Still open.
 ---@field questions kova.QuestionRequest[] Still open.
 ---@field usage kova.Usage Of the session.
+---@field goal? kova.Goal What it works towards; the last one, also when it has ended.
 ---@field watermark kova.Cursor Last event that the snapshot includes.
 ---@field notices? string[] Things the person should know, such as a broken permission file.
 
@@ -930,7 +965,7 @@
 ---@field defaultApproval string `allow` or `ask`, at level workspace-write inside the workspace.
 
 ---What sort of tool it is; the session mode cuts the list sent to the model by it.
----@alias kova.ToolKind "read"|"web"|"interact"|"plan_exit"|"write"|"shell"|"delegate"|"other"
+---@alias kova.ToolKind "read"|"web"|"interact"|"plan_exit"|"write"|"shell"|"delegate"|"goal"|"other"
 
 ---All tools.
 ---@class (exact) kova.ToolListResult
@@ -986,6 +1021,7 @@
 ---@field clientId? string Id of the editor's window.
 ---@field automation? string Name of a run that nobody watches: what would ask is denied in it.
 ---@field level? kova.ApprovalLevel Of such a run, in place of the session's.
+---@field goalId? string The goal for which the engine began the turn by itself; absent when somebody asked.
 
 ---Say something into the running turn; the model reads it before its next step.
 ---@class (exact) kova.TurnSteerParams
@@ -1016,7 +1052,7 @@
 ---@field contextWindow? integer Size of the window; 0 when unknown. Default: 0.
 ---@field cost? number In US dollars; absent when the price of any part is not known.
 
----What the person said.
+---What the person said, or the engine to go on towards a goal.
 ---@class (exact) kova.UserMessageItem
 ---@field kind "userMessage" Tag.
 ---@field itemId string Opaque id.
@@ -1024,6 +1060,7 @@
 ---@field steered? boolean Given while the turn ran. Default: false.
 ---@field client? string Name of the editor it came from.
 ---@field promptId? string The same id again is not said twice.
+---@field goalId? string The goal for which the engine said it by itself.
 
 ---What the gates said of a call.
 ---@class (exact) kova.Verdict
@@ -1040,7 +1077,7 @@ local M = {}
 M.version = 1
 
 ---Digest of openrpc.json, for `schemaHash`.
-M.schema_hash = "a51f607349886480"
+M.schema_hash = "dbfb84d57324651e"
 
 ---Method names.
 M.methods = {
@@ -1072,6 +1109,16 @@ M.methods = {
   turn_withdraw = "kova/turn/withdraw",
   ---Stop the turn, and say what was stopped.
   turn_interrupt = "kova/turn/interrupt",
+  ---Say where the goal stands.
+  goal_get = "kova/goal/get",
+  ---Let no further turn begin by itself.
+  goal_pause = "kova/goal/pause",
+  ---Make the goal active again; its next turn begins.
+  goal_resume = "kova/goal/resume",
+  ---End the goal, and the turn that began for it by itself.
+  goal_cancel = "kova/goal/cancel",
+  ---Limit the turns or tokens of the goal, or take the limits away.
+  goal_set_budget = "kova/goal/setBudget",
   ---List open approvals.
   approval_list = "kova/approval/list",
   ---Answer a card; the first answer wins.
@@ -1138,6 +1185,8 @@ M.events = {
   approval_resolved = "approval.resolved",
   ---`kova.ChangesUpdatedPayload`
   changes_updated = "changes.updated",
+  ---`kova.GoalUpdatedPayload`
+  goal_updated = "goal.updated",
   ---`kova.ItemCompletedPayload`
   item_completed = "item.completed",
   ---`kova.DeltaPayload`
@@ -1212,6 +1261,8 @@ M.errors = {
   diskFailed = -32032,
   ---Close the editors of the other engine, then attach again.
   sessionInUse = -32033,
+  ---Look at the goal: it stands where this cannot be done.
+  goalState = -32034,
   ---Send a JSON-RPC 2.0 request; batches are not part of LSP.
   invalidRequest = -32600,
   ---Compare the version and features of the handshake.
