@@ -109,3 +109,26 @@ def test_a_line_that_changes_the_shell_asks_as_a_whole() -> None:
         ruling = rule_on(command, given)
         assert (ruling.decision.value, ruling.rules) == ("ask", ())
         assert "shell_change" in [reason.code for reason in ruling.reasons]
+
+
+def test_a_segment_without_a_rule_says_whether_one_can_be_made() -> None:
+    def reason(command: str) -> str | None:
+        return view(RunCommand(command, WORKSPACE), facts()).segments[0].reason
+
+    assert reason("git log") == "No rule covers `git log`."
+    assert reason("git -v") == "No rule covers `git -v`, and none can be made from it."
+
+
+@pytest.mark.parametrize(
+    "command", ["cat id*", "cat {{.env,x}}", "cat '{{a}}/../.env'", "cat .e{n,x}v", "cat 'a b.pem'"]
+)
+def test_a_word_that_may_name_a_secret_asks(command: str) -> None:
+    assert decide(command, facts("cat *")) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["cat i*", "cat '{{.env}}'", "cat '{{json .Config.Env}}'", "cat jsonpath='{.tls.key}'"],
+)
+def test_a_template_or_a_bare_pattern_names_no_secret(command: str) -> None:
+    assert decide(command, facts("cat *")) == "allow"

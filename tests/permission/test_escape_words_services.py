@@ -29,6 +29,7 @@ def test_words_that_reach_further_are_caught(command: str) -> None:
     "command",
     [
         "gh repo clone a/b",
+        "gh pr view -- 5",
         "kubectl config get-contexts",
         "docker context ls",
         "aws configure list",

@@ -8,6 +8,7 @@ from kova_ls.permission.python_modules import (
     PYTHON_WRAPPERS,
     PythonModule,
     could_replace,
+    may_be_missing,
     replaced,
     runs_own_code,
 )
@@ -131,3 +132,10 @@ def test_modules_of_the_folder_are_told_apart() -> None:
         assert could_replace(name)
     for name in ("main", "__init__", "__main__"):
         assert not could_replace(name)
+
+
+def test_modules_that_every_python_has_are_never_missing() -> None:
+    assert not may_be_missing("json")
+    assert not may_be_missing("argparse")
+    for name in ("click", "pytest", "test", "ensurepip", "distutils"):
+        assert may_be_missing(name)
