@@ -855,6 +855,41 @@ async def test_conversations_are_chosen_renamed_and_deleted(
         await nvim.wait("A new conversation")
 
 
+async def test_what_was_left_for_review_is_said_after_a_restart(
+    tmp_path: Path, workspace: Path
+) -> None:
+    hunk = {"hunkId": "h", "startLine": 0, "lineCount": 1, "diff": "@@ -1 +1 @@\n-a\n+b"}
+    change = {
+        "changeId": "c",
+        "turnId": "t",
+        "uri": (workspace / "not_open.py").as_uri(),
+        "change": "modify",
+        "hunks": [hunk, hunk | {"hunkId": "i"}],
+    }
+    entry = {"mode": "agent", "level": "ask", "model": "demo", "state": "idle", "updatedAt": 0}
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        engine.answers["kova/session/list"] = lambda params: {
+            "sessions": [entry | {"sessionId": f"s{n}", "title": f"Number {n}"} for n in (0, 1)]
+        }
+        engine.answers["kova/changes/list"] = lambda params: {
+            "changes": [change] if params["sessionId"] == "s1" else []
+        }
+        await nvim.command("Kova")
+        await nvim.wait(":Kova changes  2 changes in 1 file not")
+        assert engine.count("kova/session/attach") == 0
+    (tmp_path / "b").mkdir()
+    with_last = "resume = 'last'"
+    async with editor(tmp_path / "b", workspace, settings=with_last) as (nvim, engine):
+        engine.set_snapshot(title="Number 1", items=[user("u1", "what was said")])
+        engine.answers["kova/session/list"] = lambda params: {
+            "sessions": [entry | {"sessionId": "s1", "title": "Number 1"}]
+        }
+        engine.answers["kova/changes/list"] = lambda params: {"changes": [change]}
+        await nvim.command("Kova")
+        said = "2 changes in 1 file not reviewed yet; :Kova changes lists them"
+        await nvim.wait_lua(f"vim.fn.execute('messages'):find({said!r}, 1, true) ~= nil")
+
+
 async def test_a_code_block_is_copied_and_put_into_a_file_in_one_step(
     tmp_path: Path, workspace: Path
 ) -> None:

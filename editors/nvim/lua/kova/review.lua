@@ -147,6 +147,7 @@ end
 local function session_changed()
   if session.current ~= shown_for then
     shown_for = session.current
+    M.left = nil
     take({}, {})
     M.refresh()
   end
@@ -179,34 +180,66 @@ function M.begin()
   session_changed()
 end
 
+--- Look, latest first, for a conversation in which something waits for review.
+---@param entries table[] as `kova/session/list` gives them
+---@param callback fun(entry: table?, changes: kova.Change[]?) not called once one is followed
+local function find(entries, callback)
+  local function look(at)
+    local entry = at <= MAX_SEARCHED and entries[at] or nil
+    if session.current or session.opening then
+      return -- the answer about that one comes by itself
+    elseif not entry then
+      return callback(nil)
+    end
+    client.request("kova/changes/list", { sessionId = entry.sessionId }, function(failure, answer)
+      if failure or #(answer.changes or {}) == 0 then
+        return look(at + 1)
+      end
+      callback(entry, answer.changes)
+    end)
+  end
+  look(1)
+end
+
 --- Follow the latest conversation of this folder in which something waits for review.
 local function search()
   local params = { limit = MAX_SEARCHED, workspace = vim.uri_from_fname(client.root) }
   client.request("kova/session/list", params, function(problem, result)
-    local function look(at)
-      local entry = (result.sessions or {})[at]
-      if session.current or session.opening then
-        return -- the answer about that one comes by itself
-      elseif not entry then
-        waiting = {}
-        return text.say("Kova: nothing waits for review in this folder.")
-      end
-      client.request("kova/changes/list", { sessionId = entry.sessionId }, function(failure, answer)
-        if failure or #(answer.changes or {}) == 0 then
-          return look(at + 1)
-        end
-        session.attach(entry.sessionId, function(refusal)
-          if refusal then
-            warn(refusal)
-          end
-        end)
-      end)
-    end
     if problem then
       waiting = {}
       return text.say("Kova: " .. problem, vim.log.levels.ERROR)
     end
-    look(1)
+    find(result.sessions or {}, function(entry)
+      if not entry then
+        waiting = {}
+        return text.say("Kova: nothing waits for review in this folder.")
+      end
+      session.attach(entry.sessionId, function(refusal)
+        if refusal then
+          warn(refusal)
+        end
+      end)
+    end)
+  end)
+end
+
+---@type string? how much an earlier conversation left for review, while none is followed
+M.left = nil
+
+--- Say what was left for review before Neovim was started.
+---@param entries table[] the folder's conversations
+function M.remind(entries)
+  if session.current then
+    return M.with_changes(function()
+      if #M.changes > 0 then
+        local words = list.words(M.changes)
+        text.say(("Kova: %s not reviewed yet; :Kova changes lists them."):format(words))
+      end
+    end)
+  end
+  find(entries, function(_, changes)
+    M.left = changes and list.words(changes) or nil
+    require("kova.transcript").refresh_empty()
   end)
 end
 

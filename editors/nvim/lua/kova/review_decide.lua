@@ -70,12 +70,10 @@ end
 
 --- Say that nothing is meant, and where something is.
 function M.none_here()
-  local total, files = list.counts(review.changes)
-  if total == 0 then
+  if #review.changes == 0 then
     return review.nothing()
   end
-  local where = ("%s in %s"):format(list.some(total, "change"), list.some(files, "file"))
-  text.say(("Kova: no change of the agent's here; :Kova changes lists %s."):format(where))
+  text.say(("Kova: no change of the agent's here; :Kova changes lists %s."):format(list.words(review.changes)))
 end
 
 ---@param callback fun(turn_id: string)

@@ -34,6 +34,13 @@ function M.some(n, word)
   return ("%d %s%s"):format(n, word, n == 1 and "" or "s")
 end
 
+--- `2 changes in 1 file`.
+---@param changes kova.Change[]
+function M.words(changes)
+  local total, files = M.counts(changes)
+  return ("%s in %s"):format(M.some(total, "change"), M.some(files, "file"))
+end
+
 ---@param changes kova.Change[]
 local function entries(changes)
   local items = {}
@@ -65,9 +72,7 @@ end
 --- Put the changes into the list, making it where there is none.
 ---@param changes kova.Change[]
 function M.fill(changes)
-  local total, files = M.counts(changes)
-  local title = total == 0 and "Kova: nothing waits for review"
-    or ("Kova: %s in %s"):format(M.some(total, "change"), M.some(files, "file"))
+  local title = #changes == 0 and "Kova: nothing waits for review" or "Kova: " .. M.words(changes)
   local old = list_id and vim.fn.getqflist({ id = list_id, idx = 0, title = 1 }) or { id = 0 }
   local items = entries(changes)
   if old.id ~= 0 then

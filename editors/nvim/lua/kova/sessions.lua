@@ -80,18 +80,21 @@ function M.resume(wish)
   list(false, function(entries)
     M.recent = #entries
     require("kova.transcript").refresh_empty()
-    if session.current or wish == "never" then
+    if session.current then
       return
     end
-    for _, entry in ipairs(entries) do
+    local review = require("kova.review")
+    for _, entry in ipairs(wish == "never" and {} or entries) do
       if wish == "last" or entry.state ~= "idle" then
         return session.attach(entry.sessionId, function(problem)
           if problem then
-            fail(problem)
+            return fail(problem)
           end
+          review.remind(entries)
         end)
       end
     end
+    review.remind(entries)
   end)
 end
 

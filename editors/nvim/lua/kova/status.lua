@@ -178,6 +178,10 @@ function M.welcome()
     local what = recent == 1 and "one earlier conversation" or ("%d earlier conversations"):format(recent)
     table.insert(lines, (":Kova sessions  %s in this folder"):format(what))
   end
+  local left = require("kova.review").left
+  if left then
+    table.insert(lines, (":Kova changes  %s not reviewed yet"):format(left))
+  end
   if client.root and client.state == "ready" then
     table.insert(lines, "")
     local trust = client.trusted and "trusted" or "not trusted, so every change asks; :Kova trust"
