@@ -1,12 +1,13 @@
 """How the tests are spread over processes."""
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 # How long an example takes says how busy the machine is. The rest of the profile stays, such as CI's.
-settings.register_profile("patient", settings(), deadline=None)
+_SLOW = [*settings().suppress_health_check, HealthCheck.too_slow]
+settings.register_profile("patient", settings(), deadline=None, suppress_health_check=_SLOW)
 settings.load_profile("patient")
 
 # Real editors and processes on a busy machine miss a moment now and then. Only they are tried again,

@@ -23,20 +23,24 @@ def marked(env: Mapping[str, str], call_id: str) -> dict[str, str]:
 
 async def end(call_id: str) -> tuple[int, ...]:
     """End what is left of a call's command; returns the process groups that there were."""
-    groups = await asyncio.to_thread(_groups, f"{_MARK}={call_id}".encode())
-    await asyncio.gather(*map(end_group, groups))
-    return groups
+    mark = f"{_MARK}={call_id}".encode()
+    ended: set[int] = set()
+    # Looked for once more: in the midst of becoming another program a process shows no environment.
+    while groups := (await asyncio.to_thread(_groups, mark)) - ended:
+        await asyncio.gather(*map(end_group, groups))
+        ended |= groups
+    return tuple(sorted(ended))
 
 
-def _groups(mark: bytes) -> tuple[int, ...]:
+def _groups(mark: bytes) -> set[int]:
     try:
         names = os.listdir("/proc")
     except OSError:
-        return ()
+        return set()
     found: set[int] = set()
     for name in names:
         if name.isdigit():
             with suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
                 if mark in file.read().split(b"\0"):
                     found.add(os.getpgid(int(name)))
-    return tuple(sorted(found - {os.getpgrp()}))
+    return found - {os.getpgrp()}

@@ -20,13 +20,18 @@ async def end_group(group: int, grace_s: float = GRACE_S) -> tuple[int, ...]:
     members = members_of(group)
     try:
         _signal(group, members, signal.SIGTERM)
-        waited = 0.0
-        while waited < grace_s and _any_alive(group, members):
-            await asyncio.sleep(_POLL_S)
-            waited += _POLL_S
+        await _gone(group, members, grace_s)
     finally:
         _signal(group, members, signal.SIGKILL)
+    await _gone(group, members, GRACE_S)  # a busy system takes its time
     return members
+
+
+async def _gone(group: int, members: Iterable[int], limit_s: float) -> None:
+    waited = 0.0
+    while waited < limit_s and _any_alive(group, members):
+        await asyncio.sleep(_POLL_S)
+        waited += _POLL_S
 
 
 def _signal(group: int, members: Iterable[int], sign: signal.Signals) -> None:

@@ -21,6 +21,16 @@ def is_alive(pid):
         return file.read().rpartition(")")[2].split()[0] != "Z"
 
 
+def is_sleep(pid):
+    with open(f"/proc/{pid}/comm") as file:
+        return file.read() == "sleep\n"
+
+
+def environment(pid):
+    with open(f"/proc/{pid}/environ", "rb") as file:
+        return file.read()
+
+
 @pytest.fixture
 def commands():
     """Start shells with a child that left their group."""
@@ -37,8 +47,8 @@ def commands():
         children = f"/proc/{process.pid}/task/{process.pid}/children"
         with open(children) as file:
             child = int(file.read())
-        # Between fork and exec it still belongs to its parent's group.
-        while os.getpgid(child) != child:
+        # Until it has become `sleep` it belongs to its parent's group, or shows no environment.
+        while not (is_sleep(child) and call_id.encode() in environment(child)):
             pass
         started.append((process, child))
         return process, child
@@ -73,3 +83,15 @@ async def test_other_calls_are_left_alone(commands):
         assert await orphans.end(other) == ()
     assert is_alive(process.pid)
     assert is_alive(child)
+
+
+async def test_what_was_not_seen_at_the_first_look_is_ended_too(monkeypatch):
+    looks, ended = iter([{7}, {7, 9}, {7}]), []
+
+    async def end_group(group):
+        ended.append(group)
+
+    monkeypatch.setattr(orphans, "_groups", lambda mark: next(looks))
+    monkeypatch.setattr(orphans, "end_group", end_group)
+    assert await orphans.end("one") == (7, 9)
+    assert ended == [7, 9]
