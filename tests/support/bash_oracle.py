@@ -95,6 +95,16 @@ class BashOracle:
         return tuple(found)
 
 
+def _before_paths(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Leave out what follows git's `--`, unless that is likely an option's value."""
+    if words[0] != "git" or "--" not in words:
+        return words
+    at = words.index("--")
+    before = words[at - 1]
+    is_end = not before.startswith("-") or before in ("--stat", "--oneline")
+    return words[:at] if is_end else words
+
+
 def breach(deed: Deed, rules: Sequence[str]) -> str | None:
     """Say what bash did beyond plain rules (`git log *`, `npm test`), or None."""
     if deed.wrote:
@@ -102,7 +112,7 @@ def breach(deed: Deed, rules: Sequence[str]) -> str | None:
     for words in deed.ran:
         if not any(_covers(rule, words) for rule in rules):
             return f"ran {words}"
-        for word in words[1:]:
+        for word in _before_paths(words)[1:]:
             option = word.split("=", 1)[0]
             dangerous = _DANGEROUS.get(words[0], ())
             if option in dangerous or word.startswith(
