@@ -35,6 +35,10 @@ _log = logging.getLogger(__name__)
 _MAX_HELLO_BYTES = 4 * 1024 * 1024
 _HELLO_S = 10.0
 _PR_SET_CHILD_SUBREAPER = 36
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_REUSED_BYTES = 32 * 1024 * 1024
+_KEPT_BYTES = 8 * 1024 * 1024
+"""At most so much is kept that nothing is in."""
 _DEFAULT_IDLE_S = 600.0
 _LISTENS_S = 5.0
 
@@ -274,6 +278,19 @@ def _hurry() -> None:
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 
 
+def reuse_memory() -> None:
+    """Make large values where earlier ones stood, a long session's next request above all.
+
+    Each is a little larger than the last, and so glibc would fetch fresh pages for each: that
+    costs several times as much as filling them.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            libc = ctypes.CDLL(None)
+            libc.mallopt(_M_MMAP_THRESHOLD, _REUSED_BYTES)
+            libc.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+
+
 def _set_up_log() -> None:
     logging.basicConfig(
         level=logging.WARNING,
@@ -337,6 +354,7 @@ def main(argv: list[str]) -> int:
         return 0
     os.chdir("/")  # noqa: TID251 - hold no folder of whoever started it
     _adopt_orphans()
+    reuse_memory()
     asyncio.run(_serve(env, path, announce))
     return 0
 
@@ -352,6 +370,7 @@ def main_attached(argv: list[str]) -> int:
     _set_up_log()
     _hurry()
     _adopt_orphans()
+    reuse_memory()
     asyncio.run(_serve_stdio(env))
     return 0
 

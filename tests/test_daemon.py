@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import platform
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -196,3 +198,28 @@ def test_who_finds_the_lock_taken_waits_for_the_socket(tmp_path, monkeypatch):
     daemon._wait_for(str(path))
     assert told == [(os.getpid(), "SIGURG")]
     os.close(lock)
+
+
+FRESH_PAGES = """
+import resource, sys
+from kova_ls.daemon import reuse_memory
+
+if "reuse" in sys.argv:
+    reuse_memory()
+counted = []
+for step in range(200):
+    body = b"x" * (500_000 + step * 500)
+    body = b"head" + body
+    counted.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
+print(counted[-1] - counted[20])
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another malloc")
+def test_a_value_that_grows_is_made_where_the_last_one_stood():
+    def fresh_pages(*args: str) -> int:
+        command = [sys.executable, "-c", FRESH_PAGES, *args]
+        ran = subprocess.run(command, check=True, capture_output=True, text=True)
+        return int(ran.stdout)
+
+    assert fresh_pages("reuse") * 10 < fresh_pages()

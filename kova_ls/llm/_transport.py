@@ -20,8 +20,6 @@ from kova_ls.llm._body import BadBody, Body
 
 _IDLE_S = 30.0
 _MAX_IDLE = 4
-_COPIED_BYTES = 65_536
-"""A body of less goes out in one piece with its head; copying a long one costs more than a write."""
 _Place = tuple[str, str, int]
 
 
@@ -205,7 +203,7 @@ class _Connection(asyncio.Protocol):
         return True
 
     async def send(self, request: httpx.Request, limit_s: float | None) -> h11.Response:
-        """Send a request and return the head of the answer."""
+        """Send a request in one piece and return the head of the answer."""
         assert self._transport is not None
         head = h11.Request(
             method=request.method.encode(),
@@ -217,14 +215,10 @@ class _Connection(asyncio.Protocol):
             ],
         )
         body = await request.aread()
-        first = self._http.send(head) or b""
-        rest = self._http.send(h11.Data(data=body)) or b""
-        rest += self._http.send(h11.EndOfMessage()) or b""
-        if len(rest) < _COPIED_BYTES:
-            first, rest = first + rest, b""
-        self._transport.write(first)
-        if rest:
-            self._transport.write(rest)
+        pieces = [self._http.send(head), self._http.send(h11.Data(data=body))]
+        pieces.append(self._http.send(h11.EndOfMessage()))
+        # A head that goes first wakes the server, which then keeps us from sending the rest.
+        self._transport.write(b"".join(piece for piece in pieces if piece))
         if self._writable is not None:
             await self._writable
         while not isinstance(answer := self._poll(), h11.Response):
