@@ -1071,3 +1071,36 @@ async def test_without_the_setting_the_language_is_that_of_neovims_messages(
         await nvim.command("Kova")
         told = (await engine.wait_for("initialize"))["locale"]
         assert told == await nvim.lua("return vim.v.lang")
+
+
+async def test_the_goal_is_in_the_bar_and_is_paused_by_a_command(
+    tmp_path: Path, workspace: Path
+) -> None:
+    goal = {"goalId": "g1", "objective": "All green.", "status": "active", "by": "goal"}
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await begin(nvim, engine)
+        engine.event("goal.updated", {"goal": goal | {"turns": 2}})
+        await nvim.wait("goal 2")
+        engine.event("goal.updated", {"goal": goal | {"turns": 2, "budget": {"turns": 9}}})
+        await nvim.wait("goal 2/9")
+        assert "goal 2/9" in await nvim.lua("return require('kova.status').statusline()")
+        engine.item(user("u2", "Go on towards the goal.") | {"goalId": "g1"})
+        await nvim.wait("begun by itself")
+        paused = goal | {"status": "paused", "reason": "The turn was stopped.", "turns": 2}
+        engine.answers["kova/goal/pause"] = lambda _: {"goal": paused}
+        await nvim.command("Kova goal pause")
+        assert await engine.wait_for("kova/goal/pause") == {"sessionId": "s1"}
+        engine.event("goal.updated", {"goal": paused})
+        await nvim.wait("goal paused")
+        engine.answers["kova/goal/setBudget"] = lambda _: {"goal": paused}
+        await nvim.command("Kova goal budget 12")
+        assert (await engine.wait_for("kova/goal/setBudget"))["turns"] == 12
+        engine.event("goal.updated", {"goal": goal | {"status": "cancelled"}})
+        await nvim.lua(
+            "vim.wait(20000, function()"
+            " return not require('kova.status').statusline():find('goal') end)"
+        )
+        assert "goal" not in await nvim.lua("return require('kova.status').statusline()")
+        assert await nvim.lua("return require('kova.commands').complete('p', 'Kova goal p')") == [
+            "pause"
+        ]

@@ -361,3 +361,38 @@ async def test_w11_engines_of_two_versions_share_what_is_not_in_use(places):
     await new.event("turn.completed")
     assert (await place.command("stop", "--all")).returncode == 0
     await gone(new.engine_pid)
+
+
+async def test_w16_a_goal_goes_on_by_itself_but_not_after_stop_or_death(places):
+    create = call("goal", action="create", objective="Green.")
+    ask = call("bash", command="echo ran >> ran.txt")
+    place = places([create, END, ask, ask, END])
+    one = await place.client("one")
+    session = (await one.result("kova/session/create", {"mode": "goal"}))["sessionId"]
+    named = {"sessionId": session}
+    await one.start_turn(session)
+    waiting = await one.event("turn.suspended")
+    first, second = (e["payload"] for e in one.stored if e["type"] == "turn.started")
+    assert "goalId" not in first
+    assert second["goalId"]
+    stopped = await one.result("kova/turn/interrupt", named)
+    assert stopped["stopped"][-1] == "the goal: Green."
+    goal = (await one.result("kova/goal/get", named))["goal"]
+    assert (goal["status"], goal["by"], goal["turns"]) == ("paused", "one", 1)
+    await one.result("kova/goal/resume", named)
+    await one.event("turn.suspended", lambda event: event["turnId"] != waiting["turnId"])
+    cursor = {"epoch": one.stored[-1]["epoch"], "seq": one.stored[-1]["seq"]}
+    kill(one.engine_pid, signal.SIGKILL)
+    await gone(one.engine_pid)
+    two = await place.client("two")
+    attached = await two.result("kova/session/attach", {**named, "cursor": cursor})
+    goal = attached["snapshot"]["goal"]
+    assert (goal["status"], goal["reason"]) == ("paused", "The engine was started anew.")
+    [card] = attached["snapshot"]["approvals"]
+    answer = {"approvalId": card["approvalId"], "decision": "deny"}
+    await two.result("kova/approval/respond", answer)
+    await two.event("turn.completed")
+    assert (await two.result("kova/goal/cancel", named))["goal"]["status"] == "cancelled"
+    told = [*one.stored, *attached["events"], *two.stored]
+    assert len([event for event in told if event["type"] == "turn.started"]) == 3
+    assert not (place.workspace / "ran.txt").exists()

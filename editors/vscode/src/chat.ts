@@ -125,7 +125,7 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
 
   async stop(scope: "turn" | "turnAndTasks"): Promise<string> {
     const head = this.sessions.current;
-    if (!head || head.state === "idle") {
+    if (!head || (head.state === "idle" && head.goal?.status !== "active")) {
       return vscode.l10n.t("Nothing was running.");
     }
     const { stopped, stillRunning } = await this.engine.request("kova/turn/interrupt", {

@@ -88,6 +88,20 @@ function commands({ engine, sessions, chat, context, panels }: Parts): Record<st
       chat.say(said);
       vscode.window.setStatusBarMessage(said, 5000);
     },
+    pauseGoal: () => engine.request("kova/goal/pause", { sessionId: current().sessionId }),
+    resumeGoal: () => engine.request("kova/goal/resume", { sessionId: current().sessionId }),
+    cancelGoal: () => engine.request("kova/goal/cancel", { sessionId: current().sessionId }),
+    goalBudget: async () => {
+      const { sessionId, goal } = current();
+      const said = await vscode.window.showInputBox({
+        title: vscode.l10n.t("How many turns may begin by themselves, those so far included? Empty: no limit"),
+        value: String(goal?.budget?.turns ?? ""),
+        validateInput: (text) => (/^[1-9]\d*$|^$/.test(text.trim()) ? undefined : vscode.l10n.t("A whole number, or nothing.")),
+      });
+      if (said !== undefined) {
+        await engine.request("kova/goal/setBudget", { sessionId, ...(said.trim() ? { turns: Number(said) } : {}) });
+      }
+    },
     showCard: async () => {
       const waits = sessions.all.find((head) => head.approvals.length + head.questions.length > 0);
       if (waits && waits.sessionId !== sessions.current?.sessionId) {

@@ -8,6 +8,7 @@ import type {
   ApprovalLevel,
   Cursor,
   Event,
+  Goal,
   KnownEvent,
   Mode,
   QuestionRequest,
@@ -30,6 +31,7 @@ export interface Head {
   readonly approvals: readonly Approval[];
   readonly questions: readonly QuestionRequest[];
   readonly usage: Usage;
+  readonly goal: Goal | undefined;
   readonly cursor: Cursor;
 }
 
@@ -47,6 +49,7 @@ export function headOf(snapshot: SessionSnapshot): Head {
     approvals: snapshot.approvals,
     questions: snapshot.questions,
     usage: snapshot.usage,
+    goal: snapshot.goal,
     cursor: snapshot.watermark,
   };
 }
@@ -114,6 +117,8 @@ function fold(head: Head, event: KnownEvent): Head {
       const { questionId } = event.payload;
       return { ...head, questions: head.questions.filter((one) => one.questionId !== questionId) };
     }
+    case "goal.updated":
+      return { ...head, goal: event.payload.goal };
     case "queue.updated":
       return { ...head, queue: event.payload.queue };
     default:

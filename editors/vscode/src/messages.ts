@@ -113,6 +113,9 @@ export const PAGE_METHODS = [
   "kova/question/respond",
   "kova/output/read",
   "kova/changes/decide",
+  "kova/goal/pause",
+  "kova/goal/resume",
+  "kova/goal/cancel",
 ] as const satisfies readonly (keyof Requests)[];
 
 export type PageMethod = (typeof PAGE_METHODS)[number];
@@ -165,6 +168,7 @@ export const PAGE_COMMANDS = [
   "kova.openConfiguration",
   "kova.openFolder",
   "kova.manageTrust",
+  "kova.goalBudget",
 ] as const;
 
 export type FromPage =

@@ -79,3 +79,11 @@ test("deltas, other sessions and unknown events leave the settings alone", () =>
   const after = advance(head, event("something.new", {}));
   assert.deepEqual({ ...after, cursor: head.cursor }, head);
 });
+
+test("the goal is the one that was told last, also at rest", () => {
+  const goal = { goalId: "g1", objective: "Green.", status: "active", by: "goal" };
+  let head = advance(headOf(SNAPSHOT), event("goal.updated", { goal }));
+  assert.equal(head.goal?.status, "active");
+  head = advance(head, event("goal.updated", { goal: { ...goal, status: "paused", reason: "Why." } }));
+  assert.deepEqual([head.goal?.status, head.goal?.reason], ["paused", "Why."]);
+});

@@ -95,6 +95,13 @@ M.commands = {
       require("kova.session").configure({ level = argument })
     end,
   },
+  goal = {
+    help = "show the goal; pause, resume or cancel it; budget N limits its turns",
+    choices = { "show", "pause", "resume", "cancel", "budget" },
+    run = function(argument)
+      require("kova.goal").run(argument)
+    end,
+  },
   model = {
     help = "choose the model",
     run = function(argument)

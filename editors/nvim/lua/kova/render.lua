@@ -194,6 +194,9 @@ function items.userMessage(item, root)
     table.insert(marks, { line = i, line_hl = "KovaUserLine" })
   end
   table.insert(marks, { line = 0, col = 0, end_col = #prefix, hl = "KovaUser" })
+  if item.goalId then
+    table.insert(marks, { line = 0, virt = { { "begun by itself", "KovaHint" } } })
+  end
   if item.steered then
     table.insert(marks, { line = 0, virt = { { "into the running turn", "KovaHint" } } })
   end

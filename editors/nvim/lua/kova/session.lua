@@ -19,6 +19,7 @@ local M = {}
 ---@field turn_id string?
 ---@field queue table[]
 ---@field usage table
+---@field goal table?
 ---@field step integer?
 ---@field held table[]? events that came while an attach was under way
 ---@field items_before integer?
@@ -113,6 +114,7 @@ local function view_of(snapshot)
     turn_id = snapshot.turnId,
     queue = snapshot.queue or {},
     usage = snapshot.usage or {},
+    goal = snapshot.goal,
     items_before = snapshot.itemsBefore,
   }
 end
@@ -192,6 +194,7 @@ function M.resync()
     end
     events.take_settings(s, snapshot)
     s.title, s.queue, s.usage = snapshot.title, snapshot.queue or {}, snapshot.usage or s.usage
+    s.goal = snapshot.goal
     s.state, s.turn_id = snapshot.state, snapshot.turnId
     if result.watermark then
       s.seq = math.max(s.seq, result.watermark.seq)
@@ -353,7 +356,7 @@ end
 --- Stop the running turn and say what was stopped.
 function M.interrupt()
   local s = M.current
-  if not s or s.state == "idle" then
+  if not s or (s.state == "idle" and not (s.goal and s.goal.status == "active")) then
     return text.say("Kova: nothing is running.")
   end
   client.request("kova/turn/interrupt", { sessionId = s.id }, function(problem, result)

@@ -38,6 +38,9 @@ end
 apply["queue.updated"] = function(s, p)
   s.queue = p.queue or {}
 end
+apply["goal.updated"] = function(s, p)
+  require("kova.goal").take(s, p.goal)
+end
 apply["turn.started"] = function(s, _, event)
   s.state, s.turn_id, s.step = "running", event.turnId, nil
 end

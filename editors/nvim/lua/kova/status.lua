@@ -72,6 +72,10 @@ local function segments()
     { text = text.line(mode, 20), hl = "KovaMode", rank = mode == "agent" and 1 or 0 },
     { text = text.line(level, 20), hl = LEVEL_HL[level] or "KovaLevelAuto", rank = 0 },
   }
+  local goal, goal_hl = require("kova.goal").bar(s and s.goal)
+  if goal then
+    table.insert(out, { text = goal, hl = goal_hl, rank = 0 })
+  end
   local used = context()
   if used then
     table.insert(out, { text = used, hl = "KovaBar", rank = 3 })

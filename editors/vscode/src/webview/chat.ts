@@ -21,6 +21,7 @@ import { Cards } from "./cards";
 import { Composer } from "./composer";
 import { act, button, followClicks, h, host, listen, messageOf, pageData, t } from "./dom";
 import { emptyElements } from "./empty";
+import { GoalLine, goalWord } from "./goal";
 import { wordsOf } from "./question";
 import { Roving } from "./roving";
 import { Transcript } from "./transcript";
@@ -75,13 +76,14 @@ export function startChat(): void {
   };
   const cards = new Cards(announce, sayOfCard, keepWords, () => composer.focus());
   const bar = new Bar(complain);
+  const goal = new GoalLine(complain);
   const stop = () => void act("interrupt", { scope: "turn" }).then(({ said: words }) => say(words, false), complain);
   const cycle = () => void act("cycleLevel", null).catch(complain);
   const composer = new Composer(pageData.options ?? { whenBusy: "queue", shiftTabCycles: true, maxPictureBytes: 5 << 20 }, bar.element, say, stop, cycle);
 
   scroller.append(empty, transcript.element);
   const foot = h("footer", { class: "foot" }, state, h("span", { class: "push" }), bar.meter);
-  document.body.append(banner, scroller, away, said, cards.element, composer.element, foot, announcer.element);
+  document.body.append(banner, scroller, away, said, cards.element, goal.element, composer.element, foot, announcer.element);
   followClicks(document.body, say);
   document.addEventListener("keydown", keys);
 
@@ -123,6 +125,7 @@ export function startChat(): void {
     composer.setReady(isReady);
     composer.setHead(head);
     bar.setUsage(head?.usage);
+    goal.show(head?.sessionId, head?.goal);
     if (cards.show(head?.approvals ?? [], head?.questions ?? []) && isOfCard) {
       // Under another card it would be read as that one's.
       say("", false);
@@ -201,6 +204,9 @@ export function startChat(): void {
           head = head && advance(head, event);
           hasChanged ||= head !== before && event.type !== "item.delta";
           speak(event);
+          if (head?.goal && head.goal.status !== before?.goal?.status) {
+            announce(t("announceGoal", goalWord(head.goal), head.goal.reason ?? ""));
+          }
           tellWhoAnswered(event);
         }
         transcript.take(message.events);

@@ -43,9 +43,10 @@ function redraw(element: HTMLElement, item: Item): void {
   switch (item.kind) {
     case "userMessage":
       element.className = "item said";
-      element.setAttribute("aria-label", t("you"));
+      element.setAttribute("aria-label", item.goalId ? t("goal") : t("you"));
       element.replaceChildren(
         ...(item.steered ? [h("p", { class: "hint" }, t("steered"))] : []),
+        ...(item.goalId ? [h("p", { class: "hint" }, t("goalTurn"))] : []),
         ...inputElements(item.input),
       );
       break;
