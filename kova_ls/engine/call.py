@@ -27,7 +27,7 @@ from kova_ls.engine.notices import tell_notices
 from kova_ls.engine.places import workspace_path
 from kova_ls.engine.workspace import file_uri
 from kova_ls.journal import records as r
-from kova_ls.permission.effects import Effect
+from kova_ls.permission.effects import Effect, WritePath
 from kova_ls.permission.facts import Call, Ruling
 from kova_ls.tools._base import Preview, Reply, Tool, ToolError, ToolResult
 from kova_ls.values import Reason, ToolCallItem
@@ -319,8 +319,9 @@ class CallRun:
                 is_error=True,
             )
         saw(session, call.effects)
-        engine = session.engine
-        engine.programs.wrote(call.effects, engine.grants.load(workspace_path(session)).allow)
+        if any(isinstance(effect, WritePath) for effect in call.effects):
+            allow = session.engine.grants.load(workspace_path(session)).allow
+            session.engine.programs.wrote(call.effects, allow)
         item = self._item.find()
         assert item is not None
         status = ItemStatus.ERROR if result.is_error else ItemStatus.OK

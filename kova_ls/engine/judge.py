@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kova_ls.engine.grant_set import Proposal, visible
+from kova_ls.engine.grant_set import GrantSet, Proposal, visible
 from kova_ls.engine.places import CASE_FOLDS, path_dirs, workspace_path
 from kova_ls.engine.programs import Programs
 from kova_ls.engine.unattended import level_now
@@ -44,9 +44,12 @@ class Resolver:
 
 def facts(session: "Session", effects: Sequence[Effect] = ()) -> Facts:
     """Collect what the gates are told, as it is now."""
+    return _facts(session, session.engine.grants.load(workspace_path(session)), effects)
+
+
+def _facts(session: "Session", grants: GrantSet, effects: Sequence[Effect]) -> Facts:
     engine = session.engine
     workspace = workspace_path(session)
-    grants = engine.grants.load(workspace)
     editor = session.origin
     roots: list[Root] = []
     if editor is not None and editor.trusted:
@@ -89,9 +92,9 @@ def judge(session: "Session", tool: Tool, args: Any) -> tuple[Call, Ruling]:
     call = Call(tool.name, tuple(effects), tool.aliases)
     engine = session.engine
     engine.commands.settle()
-    known = facts(session, effects)
-    wishes = engine.grants.load(known.workspace).proposals
-    return call, rule_on(call, known, wishes, engine.programs)
+    grants = engine.grants.load(workspace_path(session))
+    known = _facts(session, grants, effects)
+    return call, rule_on(call, known, grants.proposals, engine.programs)
 
 
 def seen_on_disk(effect: Effect, *, home: str, workspace: str | None) -> Effect:

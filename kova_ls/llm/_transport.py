@@ -135,7 +135,6 @@ class _Connection(asyncio.Protocol):
         self.listener: Callable[[], None] | None = None
         """Called in the moment when something happens, in place of waking who waits."""
         self.heard_at = 0.0
-        """On the loop's clock."""
         self.has_received = False
         """Something of the present answer came."""
         self.idle_since = 0.0
@@ -173,7 +172,7 @@ class _Connection(asyncio.Protocol):
         self._writable = None
 
     def _tell(self) -> None:
-        self.heard_at = asyncio.get_running_loop().time()
+        self.heard_at = time.monotonic()
         if self.listener is not None:
             self.listener()
         else:
@@ -343,7 +342,7 @@ class DirectBody(httpx.AsyncByteStream):
 
         def watch(limit_s: float) -> None:
             nonlocal timer
-            left_s = connection.heard_at + limit_s - loop.time()
+            left_s = connection.heard_at + limit_s - time.monotonic()
             if left_s > 0:
                 timer = loop.call_later(left_s, watch, limit_s)
             else:
