@@ -98,7 +98,7 @@ def test_sed_options_that_write_or_load_are_escapes(words: str) -> None:
         "--cookie-jar x u", "--output x u", "--output=x u", "--outp x u", "--trace x u", "-D x u",
         "-T x u", "--unix-socket s u", "--abstract-unix-socket s u", "--libcurl x u", "--stderr x u",
         "-w %output{x} u", "-w @x u", "--etag-save x u", "--hsts x u", "--next -o x u", "-: -o x u",
-        "--engine x u", "-q u", "--proto-default x u", "-so x u", "-E x u", "--create-dirs u",
+        "-ox /dev/null u", "-Dx - u", "--engine x u", "-q u", "--proto-default x u", "-so x u", "-E x u", "--create-dirs u",
     ],
 )  # fmt: skip
 def test_curl_options_that_write_are_escapes(words: str) -> None:

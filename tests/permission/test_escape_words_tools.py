@@ -43,6 +43,7 @@ def test_words_that_run_something_else_are_caught(command: str) -> None:
         "yarn workspace a test",
         "sbt clean test",
         "dotnet build -p:Version=1.2 -c Release",
+        "dotnet build -t:a/b",
         "cmake -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=clang++-17",
         "cmake --build build -- -j4",
         "mvn test -Dtest=FooTest",

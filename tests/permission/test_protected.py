@@ -79,6 +79,13 @@ def test_reading_what_is_only_protected_is_free() -> None:
         assert decide(read(path)) == "allow", path
 
 
+def test_a_folder_above_what_is_guarded_is_not() -> None:
+    for path in ("~/.docker", "~/.gem", "~/.config"):
+        assert decide(read(path)) == "allow", path
+    for path in ("~/.local", "~/.m2", "~/.local/share"):
+        assert find_guard(place(path), facts()) is None, path
+
+
 def test_a_workspace_may_stand_in_a_folder_of_the_machine() -> None:
     effect = WritePath("/usr/src/app/a.py", "/usr/src/app/a.py")
     assert decide(effect, facts(workspace="/usr/src/app")) == "allow"

@@ -123,6 +123,7 @@ def test_an_exact_rule_may_be_a_whole_line() -> None:
     assert decide("make build; node x.js", given) == "ask"
     assert decide("node x.js", given) == "ask"
     assert decide("make build && node x.js && ls", given) == "ask"
+    assert decide("make test && node y.js", given) == "ask"
     assert decide("sort -o a b && ls", facts("sort -o a b && ls")) == "ask"
 
 
