@@ -68,7 +68,7 @@ def _check_duckdb(values: Sequence[str]) -> str | None:
 
 _PSQL_LISTS = re.compile(r"\\(d[a-zA-Z]{0,3}\+?|l\+?|x|timing|conninfo)(?=\s|$)")
 _CLIENT_WORDS = re.compile(
-    r"\\|\bprogram\b|\bsystem\b|\btee\b|\bpager\b|outfile|dumpfile|\bsource\b|^\s*edit\b"
+    r"\\|\bprogram\b|\bsystem\b|\btee\b|\bpager\b|outfile|dumpfile|executable\s*\(|into\s+function|\bsource\b|^\s*edit\b"
     r"|[\s'\";(].*\x01",
     re.IGNORECASE | re.DOTALL,
 )
@@ -81,6 +81,20 @@ def _check_client(values: Sequence[str]) -> str | None:
     return None
 
 
+_EXIFTOOL = re.compile(
+    r"-(if\d*|p|printformat|w[!+]*|textout|tagout.*|config|tagsfromfile|o|out|@|execute\d*|stay_open|api"
+    r"|geotag|csv|j\+|overwrite_original.*|restore_original|delete_original)|-.*=.*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _check_exiftool(values: Sequence[str]) -> str | None:
+    for value in values:
+        if _EXIFTOOL.fullmatch(value):
+            return f"`exiftool {value}` writes files or runs program text."
+    return None
+
+
 DATA_CHECKS: dict[str, Callable[[Sequence[str]], str | None]] = {
     "redis-cli": _check_redis,
     **dict.fromkeys(("convert", "magick", "identify", "mogrify", "composite"), _check_image),
@@ -88,6 +102,9 @@ DATA_CHECKS: dict[str, Callable[[Sequence[str]], str | None]] = {
     "sqlite": _check_sqlite,
     "duckdb": _check_duckdb,
     "psql": _check_client,
+    "clickhouse": _check_client,
+    "clickhouse-client": _check_client,
+    "exiftool": _check_exiftool,
     "mysql": _check_client,
     "mariadb": _check_client,
 }

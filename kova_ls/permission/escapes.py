@@ -63,7 +63,7 @@ ESCAPES: tuple[Escape, ...] = (
         ("tree -L 2", "tree -I node_modules"),
     ),
     Escape(
-        "less more most",
+        "less more most pg zless zmore bzless bzmore xzless xzmore",
         "-o -O -k -K -t -T --log-file --LOG-FILE --cmd --lesskey-file --lesskey-src --lesskey-content"
         " --tag-file +*",
         "writes a file or runs commands",

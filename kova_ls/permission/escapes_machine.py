@@ -192,4 +192,61 @@ MACHINE_ESCAPES: tuple[Escape, ...] = (
         ("wrk -t2 -c10 -d5s u",),
         valued="tcdH",
     ),
+    Escape(
+        "apt apt-get aptitude dnf yum microdnf pacman zypper apk",
+        "--option -c --config --config-file --setopt --installroot --root --hookdir --dbpath --plugin"
+        " --scriptsdir --cachedir@ --downloaddir@ --destdir@ -r --rootdir",
+        "uses other settings, which may run programs, or acts elsewhere",
+        (
+            "apt-get install a -o DPkg::Pre-Invoke::=/x",
+            "dnf install a --setopt=reposdir=x",
+            "pacman -S a --hookdir x",
+        ),
+        ("apt-get update", "apt list --installed", "dnf install -y a", "pacman -Q"),
+        abbreviates=False,
+    ),
+    Escape(
+        "apt apt-get aptitude",
+        "-o",
+        "sets what runs before and after",
+        ("apt-get update -o APT::Update::Pre-Invoke::=x",),
+        ("apt-get update -qq", "apt-cache policy a"),
+        abbreviates=False,
+    ),
+    Escape(
+        "dpkg dpkg-deb",
+        "-i --install --unpack --configure -r --remove -P --purge --root --admindir --instdir"
+        " --pre-invoke --post-invoke --status-logger -x -X -e -R -b --extract --vextract"
+        " --raw-extract --control --build -A --record-avail",
+        "installs, unpacks or removes packages",
+        ("dpkg -i a.deb", "dpkg --pre-invoke=x -l", "dpkg-deb -x a b"),
+        ("dpkg -l", "dpkg -L bash", "dpkg -S /bin/ls", "dpkg --list", "dpkg-deb -I a.deb"),
+        abbreviates=False,
+    ),
+    Escape(
+        "rpm rpmdb rpmquery rpmverify",
+        "-E --eval -D --define --pipe -i -U -F --install --upgrade --freshen -e --erase --root --rcfile"
+        " --macros --load --import --rebuilddb --restore --setperms --setugids",
+        "runs a macro, or installs and removes packages",
+        ("rpm --eval x", "rpm -ivh a", "rpm -qa --pipe x"),
+        ("rpm -qa", "rpm -qf /bin/ls", "rpm -ql bash", "rpm -V bash"),
+        valued="qV",
+        abbreviates=False,
+    ),
+    Escape(
+        "neofetch fastfetch cowsay cowthink pidstat facter dmidecode",
+        "--config -c -f -e --custom-dir --external-dir --dump-bin",
+        "runs a program or writes a file",
+        ("cowsay -f x y", "neofetch --config x", "pidstat -e x"),
+        ("cowsay hi", "neofetch", "pidstat 1 5"),
+        abbreviates=False,
+    ),
+    Escape(
+        "javap jmap jstack jps keytool jarsigner",
+        "-J* -dump*",
+        "loads an agent or writes a file",
+        ("jmap -dump:file=x 1", "javap -J-agentlib:x A"),
+        ("javap -c A", "jstack 1", "keytool -list"),
+        abbreviates=False,
+    ),
 )

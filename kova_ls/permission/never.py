@@ -37,7 +37,9 @@ NEVER: tuple[Never, ...] = (
         " mlr goawk frawk utop cabal:repl stack:repl rebar3:shell lein:repl crystal:run nim:r v:run"
         " psysh symfony:php wp:eval wp:eval-file wp:shell django-admin:shell"
         " django-admin:shell_plus django-admin:runscript django-admin:dbshell manage.py:shell"
-        " manage.py:shell_plus manage.py:runscript manage.py:dbshell flask:shell celery:shell",
+        " manage.py:shell_plus manage.py:runscript manage.py:dbshell flask:shell celery:shell bpftrace jjs jrunscript byebug"
+        " pdb pdb3 ginsh sash slsh tasksh hping3 msfconsole volatility ebook-convert gimp sqlplus sqlcmd"
+        " snowsql cqlsh beeline hive impala-shell isql rabbitmqctl:eval brew:sh brew:ruby brew:irb",
         "runs any program text it is given",
         (
             "node -e 1",
@@ -57,6 +59,7 @@ NEVER: tuple[Never, ...] = (
             "rails db",
             "torchrun --nproc-per-node 2 x.py",
             "pnpm tsx x.ts",
+            "bpftrace -e x",
             "pnpm -F a node x",
             "yarn run ts-node x",
             "yarn workspace a tsx x",
@@ -116,7 +119,8 @@ NEVER: tuple[Never, ...] = (
         " consul:lock etcdctl:lock etcdctl:watch tsh:ssh tsh:scp boundary:connect bolt salt salt-call"
         " salt-ssh knife puppet:apply ansible-inventory ansible-vault ansible-pull ansible-runner ngrok"
         " cloudflared lt localtunnel tailscale:ssh tailscale:file tailscale:serve tailscale:funnel"
-        " websocat croc wormhole lynx w3m links elinks browsh firefox google-chrome"
+        " websocat croc wormhole lynx w3m links elinks browsh psftp pscp plink"
+        " ncftp ncftpget ncftpput tftp smbclient rlogin rsh rcp minicom cu picocom check_by_ssh firefox google-chrome"
         " google-chrome-stable chromium chromium-browser chrome msedge brave",
         "runs commands in another place, or opens a way there",
         (
@@ -152,7 +156,10 @@ NEVER: tuple[Never, ...] = (
         " libtool forever mpirun mpiexec orterun srun sbatch salloc horovodrun viztracer py-spy memray"
         " scalene kernprof pyinstrument austin samply flamegraph dlv ghcid pee vipe vidir rush rargs air"
         " symfony:run xdotool ydotool wtype xte cliclick gio run-mailcap mimeopen sensible-browser"
-        " sensible-editor x-www-browser explorer wslview",
+        " sensible-editor x-www-browser explorer wslview aa-exec multitime pexec grc genie gtester"
+        " msgfilter cdist sshuttle scrot scanmem dosbox zathura cpan easy_install openvpn wg-quick"
+        " certbot varnishncsa logrotate sqlmap snap:run rpmbuild rtorrent jcmd gcore brew:bundle:exec"
+        " brew:edit",
         "runs whatever command it is given",
         (
             "chronic rm x",
@@ -169,6 +176,8 @@ NEVER: tuple[Never, ...] = (
             "mpirun -n 2 x",
             "py-spy record -- x",
             "dlv exec x",
+            "multitime rm x",
+            "snap run x",
         ),
     ),
     Never(
@@ -185,7 +194,7 @@ NEVER: tuple[Never, ...] = (
         " iptables nft update-alternatives telinit taskkill taskkill.exe sponge git:filter-branch cpio pax uudecode rclone"
         " sd fastmod codemod comby jscodeshift rimraf shx cpx cpy ncp copyfiles ditto hdiutil installer"
         " softwareupdate tccutil dscl networksetup pmset spctl nvram PlistBuddy sshfs unison"
-        " rdiff-backup restic borg",
+        " rdiff-backup restic borg unsquashfs unar cabextract dtrx aunpack lwp-download",
         "destroys, moves or re-owns what it is pointed at",
         (
             "rm -rf build",
