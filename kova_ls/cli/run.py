@@ -35,6 +35,7 @@ from kova_ls.vocabulary import ApprovalLevel, Mode
 _EPILOG = """\
 In the prompt, @path, @"a path" and @path:10-20 attach files; a word - adds what comes on stdin.
 Ctrl-C stops the turn and says what was stopped; twice leaves at once.
+While a goal is active its turns are shown one after the other; Ctrl-C pauses it.
 Without a terminal, and with --json, whatever needs a yes is denied.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 something was denied for want of a terminal,
@@ -152,6 +153,7 @@ def begin(
         seq=snapshot["watermark"]["seq"],
         prints_json=prints_json,
         waits=waits,
+        goal=snapshot.get("goal") or {},
     )
     turn.offer(open_cards(snapshot))
     return turn

@@ -46,6 +46,8 @@ class Turn:
     prints_json: bool = False
     waits: bool = False
     """It is queued; somebody may still take it back."""
+    goal: Message = field(default_factory=dict[str, Any])
+    """As it stands; while it is active the next turn is followed too."""
     feed: Feed = field(init=False)
     _held: deque[Message] = field(default_factory=deque[Message])
     """Told while a card was up; handled after it."""
@@ -56,11 +58,15 @@ class Turn:
     _denied: list[Message] = field(default_factory=list[Message])
     """Calls that were denied since nobody watches."""
     _end: Message | None = None
+    _between: Message | None = None
+    """How the last turn of an active goal ended, until the next one begins."""
+    _had_active_goal: bool = False
     _reconnects: int = 0
 
     def __post_init__(self) -> None:
         """Prepare the screen."""
         self.feed = Feed(self.console)
+        self._had_active_goal = self.goal.get("status") == "active"
 
     def follow(self) -> int:
         """Show the turn until it ends and return the exit code.
@@ -136,8 +142,15 @@ class Turn:
                 self._drop(payload["questionId"])
             case "turn.started" if event.get("turnId") == self.turn_id:
                 self.waits = False
+            case "turn.started" if self._between is not None and payload.get("goalId"):
+                self.turn_id, self._between = str(event["turnId"]), None
             case "turn.completed" if event.get("turnId") == self.turn_id:
-                self._end = payload
+                if self.goal.get("status") == "active":
+                    self._between = payload
+                else:
+                    self._end = payload
+            case "goal.updated":
+                self._take_goal(payload["goal"])
             case "queue.updated" if self.waits and not self._is_queued(payload):
                 message = "Your prompt was taken back by an editor before its turn began."
                 self._end = {"error": {"message": message}}
@@ -145,6 +158,17 @@ class Turn:
                 self._show(event, payload)
             case _:
                 pass
+
+    def _take_goal(self, goal: Message) -> None:
+        before, self.goal = self.goal, goal
+        status = goal["status"]
+        self._had_active_goal = self._had_active_goal or status == "active"
+        if status != before.get("status") and not self.prints_json:
+            text = shown(str(goal.get("reason") or goal["objective"]))
+            style = self.feed.style
+            self.feed.line(style.bold(style.say(f"goal {status}: {text}")))
+        if self._between is not None and status != "active":
+            self._end = self._between
 
     def _is_queued(self, payload: Message) -> bool:
         return any(queued["turnId"] == self.turn_id for queued in payload["queue"])
@@ -286,6 +310,8 @@ class Turn:
         error: Any = payload.get("error")
         match payload.get("stopReason"):
             case "done":
+                if self._had_active_goal and self.goal["status"] in ("paused", "blocked"):
+                    return arguments.INTERRUPTED if self._interrupts_seen else arguments.FAILED
                 denied = isinstance(self.answering, Nobody) and self.answering.denied_count
                 return arguments.DENIED if denied or self._denied else arguments.DONE
             case "interrupted":

@@ -261,3 +261,42 @@ def test_panels_are_told_in_words(turn):
     engine.event("turn.completed", DONE)
     made.follow()
     assert seen.err == "open file:///w/a.py:5\nPlan\n# P<U+001B>\n"
+
+
+GOAL = {"goalId": "g", "objective": "Green.", "status": "active", "by": "goal"}
+
+
+def goal_of(engine, **changes):
+    engine.event("goal.updated", {"goal": {**GOAL, **changes}}, turn=None)
+
+
+def own_turn(engine, turn, reason="done"):
+    engine.event("turn.started", {"promptId": turn, "goalId": "g"}, turn=turn)
+    engine.event("turn.completed", {"stopReason": reason, "usage": {}}, turn=turn)
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [("complete", 0), ("blocked", 1), ("paused", 1), ("cancelled", 0)]
+)
+def test_the_turns_of_an_active_goal_are_followed_to_its_rest(turn, status, code):
+    made, engine, seen = turn()
+    goal_of(engine)
+    engine.event("turn.completed", DONE)
+    engine.event("turn.started", {"promptId": "p"}, turn="somebody")
+    engine.event("turn.completed", DONE, turn="somebody")
+    own_turn(engine, "t2")
+    engine.event("turn.started", {"promptId": "t3", "goalId": "g"}, turn="t3")
+    goal_of(engine, status=status, reason="That is why.")
+    engine.event("turn.completed", DONE, turn="t3")
+    assert made.follow() == code
+    assert made.turn_id == "t3"
+    assert "goal active: Green." in seen.err
+    assert f"goal {status}: That is why." in seen.err
+
+
+def test_a_goal_that_comes_to_rest_between_two_turns_ends_the_run(turn):
+    made, engine, _ = turn()
+    goal_of(engine)
+    engine.event("turn.completed", DONE)
+    goal_of(engine, status="paused", reason="The model is gone.")
+    assert made.follow() == 1
