@@ -605,6 +605,32 @@ async def test_a_busy_session_queues_and_steers(tmp_path: Path, workspace: Path)
         assert (await engine.wait_for("kova/turn/start", 3))["whenBusy"] == "steer"
 
 
+async def test_a_prompt_that_waits_is_taken_back_into_the_prompt(
+    tmp_path: Path, workspace: Path
+) -> None:
+    main = {"type": "file", "uri": (workspace / "main.py").resolve().as_uri()}
+    lines = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}
+    range_of_main = main | {"range": lines}
+    parts = [{"type": "text", "text": "look at @main.py\ntwice"}, main, range_of_main]
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await begin(nvim, engine)
+        engine.answers["kova/turn/withdraw"] = lambda params: {"input": parts}
+        other = {"promptId": "o", "turnId": "t3", "input": [], "client": "VS Code"}
+        own = {"promptId": "x", "turnId": "t2", "input": parts, "client": "kova.nvim"}
+        engine.event("queue.updated", {"queue": [own, other]})
+        await nvim.wait("2 queued")
+        await nvim.input("<Up>")
+        assert (await engine.wait_for("kova/turn/withdraw"))["promptId"] == "x"
+        await nvim.wait("look at @main.py")
+        assert await nvim.lua("return require('kova.prompt').text()") == parts[0]["text"]
+        assert len(await nvim.lua("return require('kova.prompt').attached()")) == 1
+        engine.event("queue.updated", {"queue": [other]})
+        await nvim.wait("1 queued")
+        await nvim.command("Kova unqueue")
+        said = await nvim.lua("return vim.fn.execute('messages')")
+        assert "no prompt from here waits" in said
+
+
 # -- around it --------------------------------------------------------------------------------
 
 

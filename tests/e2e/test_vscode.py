@@ -189,7 +189,7 @@ def test_a_file_is_mentioned_by_typing_its_name(chat: Workbench) -> None:
     chat.wait(".item.replied >> text=Seen.")
 
 
-def test_a_prompt_waits_for_the_turn_or_goes_into_it(chat: Workbench) -> None:
+def test_a_prompt_waits_for_the_turn_is_taken_back_or_goes_into_it(chat: Workbench) -> None:
     chat.script(
         EDIT,
         {"text": "First done.", "expect": ["mind the gap"]},
@@ -198,6 +198,12 @@ def test_a_prompt_waits_for_the_turn_or_goes_into_it(chat: Workbench) -> None:
     set_level(chat, "ask")
     chat.ask("set x to 2")
     wait_for_card(chat)
+    chat.ask("and @main.py")
+    chat.wait(".queue >> text=and @main.py")
+    chat.until(".prompt textarea", "element.value === ''")
+    chat.do("pressIn", selector=".prompt textarea", view="chat", key="ArrowUp")
+    chat.until(".prompt textarea", "element.value === 'and @main.py'")
+    chat.wait(".queue", state="hidden")
     chat.ask("and then")
     chat.wait(".queue >> text=and then")
     chat.focus_prompt()

@@ -97,6 +97,7 @@ def test_a_long_paste_is_a_chip_that_outlives_a_reload_and_goes_by_keyboard(
     chat.wait(".composer .chip >> text=Pasted text, 70001 lines")
     chat.type("what failed?")
     chat.until(".prompt textarea", "element.value === 'what failed?'")
+    chat.wait(".composer .chip:not([aria-busy]) >> text=Pasted text, 70001 lines")
     chat.do("reload")
     chat.wait(".composer .chip >> text=Pasted text, 70001 lines")
     chat.until(".prompt textarea", "element.value === 'what failed?'")

@@ -3,20 +3,17 @@ import * as vscode from "vscode";
 import type { Engine } from "./client";
 import type { PromptContext } from "./context";
 import type { Diffs } from "./diffs";
+import type { DraftKeep } from "./draft_keep";
+import { retaken } from "./drafts";
 import { waitingCards } from "./head";
 import { chosenPictures, findFiles, insertAtCursor, mentionOf, openLink } from "./gestures";
-import type { Keep } from "./keep";
 import { PAGE_COMMANDS } from "./messages";
-import type { Attachments, CardDeed, Draft, FromPage, PageOptions, ToPage } from "./messages";
+import type { CardDeed, FromPage, PageOptions, ToPage } from "./messages";
 import { dress, serve } from "./page";
 import type { ActionHandlers } from "./page";
 import type { Event, InputPart } from "./protocol.gen";
 import type { Sessions } from "./sessions";
 
-const DRAFT = "draft";
-const ATTACHMENTS = "attachments";
-const EMPTY: Draft = { text: "", mentions: {} };
-const NO_ATTACHMENTS: Attachments = { pictures: [], pasted: [] };
 /** Events that come together go to the page as one message: one frame of the screen. */
 const FRAME_MS = 16;
 
@@ -30,9 +27,7 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
 
   constructor(
     private readonly extensionUri: vscode.Uri,
-    private readonly keep: Keep,
-    /** Apart, so that a key does not write a picture anew. */
-    private readonly largeKeep: Keep,
+    private readonly drafts: DraftKeep,
     private readonly engine: Engine,
     private readonly sessions: Sessions,
     private readonly context: PromptContext,
@@ -145,19 +140,19 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
   }
 
   private readonly actions: ActionHandlers = {
-    send: async ({ text, mentions, attachments, chips, whenBusy }) => {
+    send: async ({ text, mentions, attachments: refs, chips, whenBusy }) => {
+      const attachments = this.drafts.resolve(refs);
       const { sessionId } = await this.sessions.ensure();
       const { parts, notices } = await this.context.take(chips, sessionId);
       const input: InputPart[] = [
         ...(text.trim() ? [{ type: "text", text } as const] : []),
-        ...attachments.pasted.map((pasted) => ({ type: "text", text: pasted }) as const),
+        ...attachments.pasted.map((pasted) => ({ type: "text", text: pasted.text }) as const),
         ...mentions.map(({ uri }) => ({ type: "file", uri }) as const),
         ...parts,
         ...attachments.pictures.map(({ data, mimeType }) => ({ type: "image", data, mimeType }) as const),
       ];
       const { status } = await this.begin(input, whenBusy);
-      await this.keep.set(DRAFT, EMPTY);
-      await this.largeKeep.set(ATTACHMENTS, NO_ATTACHMENTS);
+      await this.drafts.sent(text, refs);
       return { status, notices };
     },
     sendAgain: async ({ input }) => {
@@ -174,13 +169,18 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
     },
     interrupt: async ({ scope }) => ({ said: await this.stop(scope) }),
     saveDraft: async (draft) => {
-      await this.keep.set(DRAFT, draft);
+      await this.drafts.save(draft);
       return null;
     },
-    saveAttachments: async (attachments) => {
-      await this.largeKeep.set(ATTACHMENTS, attachments);
+    keepPiece: async (piece) => {
+      await this.drafts.take(piece);
       return null;
     },
+    saveAttachments: async (refs) => {
+      await this.drafts.refer(refs);
+      return null;
+    },
+    takeBack: ({ promptId }) => this.takeBack(promptId),
     findFiles: ({ query }) => findFiles(query),
     mentionOf: ({ uri }) => Promise.resolve(mentionOf(vscode.Uri.parse(uri)) ?? null),
     removeChip: ({ id }) => {
@@ -238,6 +238,15 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
     },
   };
 
+  /** A prompt that waits becomes a part of the draft again, to be changed or dropped. */
+  private async takeBack(promptId: string) {
+    const sessionId = this.sessions.current?.sessionId ?? "";
+    const { input } = await this.engine.request("kova/turn/withdraw", { sessionId, promptId });
+    const taken = retaken(input, (uri) => mentionOf(vscode.Uri.parse(uri))?.path);
+    this.context.giveBack(taken.others);
+    return { draft: taken.draft, attachments: await this.drafts.add(taken.draft, taken.pictures, taken.pasted) };
+  }
+
   /** Models and conversations, for the pickers and the empty page. */
   private async refresh(): Promise<void> {
     if (!this.engine.isReady) {
@@ -260,8 +269,8 @@ export class Chat implements vscode.WebviewViewProvider, vscode.Disposable {
     this.post({ type: "connection", connection: this.engine.connection });
     this.post({
       type: "draft",
-      draft: (this.keep.get(DRAFT) as Draft | undefined) ?? EMPTY,
-      attachments: (this.largeKeep.get(ATTACHMENTS) as Attachments | undefined) ?? NO_ATTACHMENTS,
+      draft: this.drafts.draft,
+      attachments: this.drafts.attachments,
     });
     this.post({ type: "chips", chips: this.context.chips });
     void this.refresh();

@@ -5,18 +5,12 @@
  */
 import * as vscode from "vscode";
 import type { Engine } from "./client";
-import { problemPart } from "./diagnostics";
+import { fileOf, heldOf, problemsOf, selectionOf } from "./held";
+import type { Held } from "./held";
 import type { Chip } from "./messages";
 import type { InputPart } from "./protocol.gen";
-import { fromRange } from "./ranges";
 
-const MOST_PROBLEMS = 20;
 const QUIET_MS = 150;
-
-interface Held extends Chip {
-  readonly uri: vscode.Uri;
-  readonly parts: readonly InputPart[];
-}
 
 export class PromptContext implements vscode.Disposable {
   private readonly byHand = new Map<string, Held>();
@@ -64,9 +58,7 @@ export class PromptContext implements vscode.Disposable {
   }
 
   addFile(uri: vscode.Uri): void {
-    const label = vscode.workspace.asRelativePath(uri);
-    const parts: InputPart[] = [{ type: "file", uri: uri.toString() }];
-    this.add({ id: `file:${uri.toString()}`, kind: "file", label, title: label, isAutomatic: false, uri, parts });
+    this.add(fileOf({ type: "file", uri: uri.toString() }));
   }
 
   addProblems(document: vscode.TextDocument, only?: readonly vscode.Diagnostic[]): boolean {
@@ -75,6 +67,14 @@ export class PromptContext implements vscode.Disposable {
       this.add(held);
     }
     return held !== undefined;
+  }
+
+  /** Put on chips what came along with a prompt that was taken back. */
+  giveBack(parts: readonly InputPart[]): void {
+    for (const held of heldOf(parts)) {
+      this.byHand.set(held.id, held);
+    }
+    this.changed.fire(this.chips);
   }
 
   remove(id: string): void {
@@ -173,47 +173,4 @@ export class PromptContext implements vscode.Disposable {
       return error instanceof Error ? error.message : String(error);
     }
   }
-}
-
-function selectionOf(editor: vscode.TextEditor, isAutomatic: boolean): Held | undefined {
-  const { document, selection } = editor;
-  if (selection.isEmpty || document.uri.scheme !== "file") {
-    return undefined;
-  }
-  const uri = document.uri.toString();
-  const first = selection.start.line + 1;
-  const last = selection.end.line + (selection.end.character === 0 && selection.end.line > selection.start.line ? 0 : 1);
-  const path = vscode.workspace.asRelativePath(document.uri);
-  const lines = first === last ? String(first) : `${first}-${last}`;
-  return {
-    id: `selection:${uri}:${lines}:${selection.start.character}:${selection.end.character}`,
-    kind: "selection",
-    label: `${path.split("/").at(-1) ?? path}:${lines}`,
-    title: `${path}:${lines}`,
-    isAutomatic,
-    uri: document.uri,
-    parts: [{ type: "selection", uri, range: fromRange(selection), text: document.getText(selection) }],
-  };
-}
-
-function problemsOf(
-  uri: vscode.Uri,
-  diagnostics: readonly vscode.Diagnostic[],
-  isAutomatic: boolean,
-): Held | undefined {
-  const worst = [...diagnostics].sort((a, b) => a.severity - b.severity).slice(0, MOST_PROBLEMS);
-  if (worst.length === 0) {
-    return undefined;
-  }
-  const path = vscode.workspace.asRelativePath(uri);
-  const name = path.split("/").at(-1) ?? path;
-  return {
-    id: `diagnostics:${uri.toString()}`,
-    kind: "diagnostics",
-    label: vscode.l10n.t("{0} problems in {1}", diagnostics.length, name),
-    title: worst.map((one) => `${path}:${one.range.start.line + 1} ${one.message}`).join("\n"),
-    isAutomatic,
-    uri,
-    parts: worst.map((one) => problemPart(uri, one)),
-  };
 }

@@ -1,7 +1,7 @@
 /** What the language tools of this editor say of its documents. */
 import * as vscode from "vscode";
 import { openDocuments } from "./edits";
-import type { DiagnosticsParams, DiagnosticsResult, DocumentDiagnostic, InputPart } from "./protocol.gen";
+import type { DiagnosticsParams, DiagnosticsResult, DocumentDiagnostic, DiagnosticPart } from "./protocol.gen";
 import { fromRange } from "./ranges";
 import { settled } from "./settle";
 
@@ -51,7 +51,7 @@ function toWire(diagnostic: vscode.Diagnostic): DocumentDiagnostic {
 }
 
 /** A problem as part of a prompt. */
-export function problemPart(uri: vscode.Uri, problem: vscode.Diagnostic): InputPart {
+export function problemPart(uri: vscode.Uri, problem: vscode.Diagnostic): DiagnosticPart {
   const { range, severity, message, source } = toWire(problem);
   return { type: "diagnostic", uri: uri.toString(), range, message, severity, ...(source ? { source } : {}) };
 }

@@ -7,24 +7,27 @@ import { PromptContext } from "./context";
 import { Diffs } from "./diffs";
 import { Documents } from "./documents";
 import { FixActions } from "./fix";
+import { DraftKeep } from "./draft_keep";
 import { Keep } from "./keep";
 import { Panels } from "./panels";
 import { Sessions } from "./sessions";
 import { Status } from "./status";
 
 let running: Engine | undefined;
+let kept: Keep | undefined;
 
 export function activate(extension: vscode.ExtensionContext): void {
   const documents = new Documents();
   const keep = new Keep(extension.storageUri?.fsPath);
-  const largeKeep = new Keep(extension.storageUri && vscode.Uri.joinPath(extension.storageUri, "large").fsPath);
+  kept = keep;
+  const drafts = new DraftKeep(keep, extension.storageUri && vscode.Uri.joinPath(extension.storageUri, "large").fsPath);
   const engine = new Engine(extension, keep, documents.middleware());
   running = engine;
   documents.serve(engine);
   const sessions = new Sessions(engine, keep);
   const context = new PromptContext(engine, () => sessions.current?.sessionId);
   const diffs = new Diffs(engine);
-  const chat = new Chat(extension.extensionUri, keep, largeKeep, engine, sessions, context, diffs);
+  const chat = new Chat(extension.extensionUri, drafts, engine, sessions, context, diffs);
   const panels = new Panels(extension.extensionUri, engine, sessions);
   const status = new Status(engine, sessions, async (sessionId) => {
     if (sessionId !== sessions.current?.sessionId) {
@@ -60,5 +63,5 @@ export function activate(extension: vscode.ExtensionContext): void {
 }
 
 export async function deactivate(): Promise<void> {
-  await running?.dispose();
+  await Promise.all([kept?.settled(), running?.dispose()]);
 }

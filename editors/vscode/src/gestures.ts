@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import * as vscode from "vscode";
 import { showBeside } from "./beside";
-import type { Picture } from "./messages";
+import type { PictureData } from "./messages";
 import { globOf, pictureType, ranked } from "./mentions";
 
 const MOST_FOUND = 400;
@@ -81,8 +81,8 @@ export async function insertAtCursor(text: string, language: string): Promise<vo
 export async function chosenPictures(
   uris: readonly vscode.Uri[],
   maxBytes: number,
-): Promise<{ pictures: Picture[]; refused: string[] }> {
-  const pictures: Picture[] = [];
+): Promise<{ pictures: PictureData[]; refused: string[] }> {
+  const pictures: PictureData[] = [];
   const refused: string[] = [];
   for (const uri of uris) {
     const name = uri.path.split("/").at(-1) ?? uri.path;

@@ -40,6 +40,11 @@ export class Keep {
     await this.writing;
   }
 
+  /** Resolves when everything that was set is on the disk. */
+  async settled(): Promise<void> {
+    await this.writing;
+  }
+
   private async write(): Promise<void> {
     try {
       while (this.isStale && this.file) {

@@ -53,11 +53,21 @@ export interface Chip {
   readonly isAutomatic: boolean;
 }
 
-export interface Picture {
+export interface PictureData {
   readonly name: string;
   readonly mimeType: string;
   /** Base64. */
   readonly data: string;
+}
+
+export interface Picture extends PictureData {
+  readonly id: string;
+}
+
+/** A long text from the clipboard. */
+export interface Pasted {
+  readonly id: string;
+  readonly text: string;
 }
 
 export interface Draft {
@@ -69,8 +79,22 @@ export interface Draft {
 /** What goes along with the draft and is too large to be written with every key. */
 export interface Attachments {
   readonly pictures: readonly Picture[];
-  /** Long texts from the clipboard. */
-  readonly pasted: readonly string[];
+  readonly pasted: readonly Pasted[];
+}
+
+/** The same once the extension has what they hold. */
+export interface AttachmentRefs {
+  readonly pictures: readonly Omit<Picture, "data">[];
+  readonly pasted: readonly Omit<Pasted, "text">[];
+}
+
+/** A part of what an attachment holds. */
+export interface Piece {
+  readonly id: string;
+  /** In UTF-16 units; the pieces come in order. */
+  readonly offset: number;
+  readonly text: string;
+  readonly isEnd: boolean;
 }
 
 export interface PageOptions {
@@ -95,7 +119,7 @@ export type ToPage =
   | { type: "models"; models: ModelListResult }
   | { type: "sessions"; sessions: readonly SessionSummary[] }
   | { type: "chips"; chips: readonly Chip[] }
-  | { type: "pictures"; pictures: readonly Picture[] }
+  | { type: "pictures"; pictures: readonly PictureData[] }
   | { type: "mention"; path: string; uri: string }
   | { type: "options"; options: PageOptions }
   | { type: "focus"; target: "input" | "card" }
@@ -126,7 +150,7 @@ export interface Actions {
     args: {
       text: string;
       mentions: readonly { uri: string }[];
-      attachments: Attachments;
+      attachments: AttachmentRefs;
       chips: readonly string[];
       whenBusy: "queue" | "steer";
     };
@@ -137,7 +161,9 @@ export interface Actions {
   cycleLevel: { args: null; result: null };
   interrupt: { args: { scope: "turn" | "turnAndTasks" }; result: { said: string } };
   saveDraft: { args: Draft; result: null };
-  saveAttachments: { args: Attachments; result: null };
+  keepPiece: { args: Piece; result: null };
+  saveAttachments: { args: AttachmentRefs; result: null };
+  takeBack: { args: { promptId: string }; result: { draft: Draft; attachments: Attachments } };
   findFiles: { args: { query: string }; result: readonly { path: string; uri: string }[] };
   mentionOf: { args: { uri: string }; result: { path: string; uri: string } | null };
   removeChip: { args: { id: string }; result: null };

@@ -8,6 +8,8 @@ local trust = require("kova.trust")
 
 local M = {}
 
+--- As this client calls itself to the engine.
+M.NAME = "kova.nvim"
 M.version = "0.1.0"
 
 ---@alias kova.ConnectionState "off"|"starting"|"ready"|"lost"|"failed"
@@ -208,7 +210,7 @@ local function lsp_config(mine)
     init_options = {
       kova = {
         versions = { 1 },
-        client = { id = window_id, name = "kova.nvim", version = M.version },
+        client = { id = window_id, name = M.NAME, version = M.version },
         trusted = M.trusted,
         capabilities = {
           events = { maxLatencyMs = 40 },

@@ -71,6 +71,7 @@ M.commands = {
       require("kova").steer()
     end,
   },
+  unqueue = { help = "take the newest prompt that waits back into the prompt", run = kova("unqueue") },
   stop = { help = "stop what runs", run = kova("stop") },
   card = { help = "go to the card that waits", run = kova("card") },
   mode = {

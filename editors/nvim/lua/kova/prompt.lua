@@ -212,6 +212,47 @@ function M.send(how, given)
   end)
 end
 
+--- The newest prompt that waits and was given here.
+---@return kova.QueuedPrompt?
+local function queued()
+  for _, one in vim.iter(session.current and session.current.queue or {}):rev():enumerate() do
+    if one.client == nil or one.client == client.NAME then
+      return one
+    end
+  end
+end
+
+--- Take the newest prompt that waits back, to change it.
+function M.unqueue()
+  local one = queued()
+  if not one then
+    return text.say("Kova: no prompt from here waits.")
+  end
+  session.withdraw(one.promptId, function(problem, input)
+    if problem then
+      return text.say("Kova: " .. problem, vim.log.levels.ERROR)
+    end
+    require("kova.chat").open()
+    local texts = { M.text() ~= "" and M.text() or nil }
+    for _, part in ipairs(input) do
+      if part.type == "text" then
+        table.insert(texts, part.text)
+      end
+    end
+    local content = table.concat(texts, "\n")
+    local mentioned = mentions.parts(content)
+    for _, part in ipairs(input) do
+      if part.type ~= "text" and not vim.tbl_contains(mentioned, function(other)
+        return vim.deep_equal(other, part)
+      end, { predicate = true }) then
+        table.insert(attachments, part)
+      end
+    end
+    M.set(content)
+    bars()
+  end)
+end
+
 --- Attach a part to the next prompt.
 ---@param part table
 function M.attach(part)
@@ -284,6 +325,8 @@ local function arrow(key, step)
     local edge = step > 0 and line == 1 or step < 0 and line == vim.api.nvim_buf_line_count(0)
     if vim.fn.pumvisible() == 1 or (bare and not edge) then
       vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
+    elseif step > 0 and at == 0 and M.text() == "" and queued() then
+      M.unqueue()
     else
       through_history(step)
     end

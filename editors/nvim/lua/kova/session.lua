@@ -353,6 +353,16 @@ function M.send(parts, prompt_id, how, callback)
   end)
 end
 
+--- Take back a prompt that waits.
+---@param prompt_id string
+---@param callback fun(problem: string?, input: kova.InputPart[])
+function M.withdraw(prompt_id, callback)
+  local params = { sessionId = M.current.id, promptId = prompt_id }
+  client.request("kova/turn/withdraw", params, function(problem, result)
+    callback(problem, result and result.input or {})
+  end)
+end
+
 --- Stop the running turn and say what was stopped.
 function M.interrupt()
   local s = M.current

@@ -3,36 +3,39 @@
  *
  * Invariant: what was typed is never lost; it is kept as it changes and cleared only once sent.
  */
+import { LONG_TEXT_CHARS, afterSending, joined } from "../drafts";
 import type { Head } from "../head";
 import { PICTURE_TYPES, mentionText, mentioned } from "../mentions";
-import { OWN_NAME } from "../messages";
-import type { Attachments, Chip, Draft, PageOptions, Picture } from "../messages";
+import type { Attachments, Chip, Draft, PageOptions, PictureData } from "../messages";
+import type { QueuedPrompt } from "../protocol.gen";
+import { Attached } from "./attached";
 import { Completion } from "./completion";
 import { act, button, h, messageOf, nameOf, t } from "./dom";
+import { refsOf } from "./handover";
+import { QueueList } from "./queue";
 
 /** A longer draft is kept when the typing pauses, not at every key. */
-const LONG_DRAFT_CHARS = 20_000;
+const LONG_DRAFT_CHARS = 100_000;
 const PAUSE_MS = 400;
-/** A longer text from the clipboard becomes a chip: a field with a megabyte in it is slow to type in. */
-const LONG_PASTE_CHARS = 10_000;
 const MOST_TITLE_CHARS = 400;
+const NONE: readonly QueuedPrompt[] = [];
 
 export class Composer {
   readonly element: HTMLFormElement;
   readonly input: HTMLTextAreaElement;
   private readonly completion: Completion;
   private readonly chipList = h("ul", { class: "chips", "aria-label": t("attachments"), hidden: true });
-  private readonly queueList = h("ul", { class: "queue", "aria-label": t("queued"), "aria-live": "polite", hidden: true });
+  private readonly queue = new QueueList((prompt) => void this.takeBack(prompt));
   private readonly send: HTMLButtonElement;
   private readonly other: HTMLButtonElement;
   private readonly halt: HTMLButtonElement;
-  private mentions: Record<string, string> = {};
-  private pictures: readonly Picture[] = [];
-  private pasted: readonly string[] = [];
+  private readonly attached = new Attached(() => this.drawChips(), (error) => this.complain(error));
+  private mentions: Readonly<Record<string, string>> = {};
   private chips: readonly Chip[] = [];
   private head: Head | undefined;
   private isReady = false;
   private isSending = false;
+  private isTaking = false;
   private lastPrompt = "";
   private draftTimer = 0;
 
@@ -52,7 +55,7 @@ export class Composer {
       "aria-expanded": "false",
     });
     this.completion = new Completion(this.input, (path, uri) => {
-      this.mentions[path] = uri;
+      this.mentions = { ...this.mentions, [path]: uri };
       this.changed();
     });
     this.send = h("button", { type: "submit", class: "primary", title: "Enter" }, t("send"));
@@ -66,7 +69,7 @@ export class Composer {
     this.element = h(
       "form",
       { class: "composer" },
-      this.queueList,
+      this.queue.element,
       h("div", { class: "prompt" }, this.chipList, this.input, this.completion.element, h("div", { class: "actions" }, attach, bar, h("span", { class: "go" }, this.halt, this.other, this.send))),
     );
     this.element.addEventListener("submit", (event) => {
@@ -91,14 +94,28 @@ export class Composer {
   setHead(head: Head | undefined): void {
     this.head = head;
     this.refresh();
-    const queue = head?.queue ?? [];
-    this.queueList.hidden = queue.length === 0;
-    this.queueList.replaceChildren(
-      ...queue.map((one) => {
-        const text = one.input.map((part) => (part.type === "text" ? part.text : "")).join(" ").trim();
-        return h("li", { title: text }, h("span", { class: "hint" }, `${t("queued")}${one.client && one.client !== OWN_NAME ? ` (${one.client})` : ""}: `), text || "…");
-      }),
-    );
+    this.queue.show(head?.queue ?? NONE);
+  }
+
+  /** A prompt that waits comes back into the field. */
+  private async takeBack({ promptId }: QueuedPrompt): Promise<void> {
+    if (this.isTaking) {
+      return;
+    }
+    this.isTaking = true;
+    try {
+      const { draft, attachments } = await act("takeBack", { promptId });
+      const all = joined({ text: this.input.value, mentions: this.mentions }, draft);
+      this.input.value = all.text;
+      this.mentions = all.mentions;
+      this.attached.give(attachments);
+      this.changed();
+      this.focus();
+    } catch (error) {
+      this.complain(error);
+    } finally {
+      this.isTaking = false;
+    }
   }
 
   setReady(isReady: boolean): void {
@@ -108,9 +125,7 @@ export class Composer {
 
   /** Take a draft that was kept elsewhere, unless something is here already. */
   setDraft(draft: Draft, attachments: Attachments): void {
-    if (this.pictures.length === 0 && this.pasted.length === 0) {
-      this.setAttachments(attachments);
-    }
+    this.attached.restore(attachments);
     if (this.input.value === "" && draft.text !== "") {
       this.input.value = draft.text;
       this.mentions = { ...draft.mentions };
@@ -123,23 +138,12 @@ export class Composer {
     this.drawChips();
   }
 
-  addPictures(pictures: readonly Picture[]): void {
-    this.attach({ pictures: [...this.pictures, ...pictures], pasted: this.pasted });
-  }
-
-  private attach(attachments: Attachments): void {
-    this.setAttachments(attachments);
-    act("saveAttachments", attachments).catch(this.complain);
-  }
-
-  private setAttachments({ pictures, pasted }: Attachments): void {
-    this.pictures = pictures;
-    this.pasted = pasted;
-    this.drawChips();
+  addPictures(pictures: readonly PictureData[]): void {
+    this.attached.addPictures(pictures);
   }
 
   addMention(path: string, uri: string): void {
-    this.mentions[path] = uri;
+    this.mentions = { ...this.mentions, [path]: uri };
     const before = this.input.value.slice(0, this.input.selectionStart);
     const gap = before === "" || /\s$/.test(before) ? "" : " ";
     this.input.setRangeText(`${gap}${mentionText(path)} `, this.input.selectionStart, this.input.selectionEnd, "end");
@@ -168,25 +172,28 @@ export class Composer {
 
   private async submit(whenBusy: "queue" | "steer"): Promise<void> {
     const text = this.input.value;
-    const isEmpty = text.trim() === "" && this.pictures.length === 0 && this.pasted.length === 0 && this.chips.every((chip) => chip.isAutomatic);
+    const isEmpty = text.trim() === "" && this.attached.isEmpty && this.chips.every((chip) => chip.isAutomatic);
     if (isEmpty || this.isSending || !this.isReady) {
       return;
     }
+    const sent = this.attached.all;
     this.isSending = true;
     this.refresh();
     try {
+      await this.attached.arrival();
       const { notices } = await act("send", {
         text,
         mentions: mentioned(text, this.mentions).map(({ uri }) => ({ uri })),
-        attachments: { pictures: this.pictures, pasted: this.pasted },
+        attachments: refsOf(sent),
         chips: this.chips.map((chip) => chip.id),
         whenBusy,
       });
       this.lastPrompt = text;
       // What was typed while it was being sent stays.
-      this.input.value = this.input.value.startsWith(text) ? this.input.value.slice(text.length) : this.input.value;
-      this.mentions = {};
-      this.setAttachments({ pictures: [], pasted: [] });
+      const rest = afterSending({ text: this.input.value, mentions: this.mentions }, text);
+      this.input.value = rest.text;
+      this.mentions = rest.mentions;
+      this.attached.sent(sent);
       this.changed();
       if (notices.length > 0) {
         this.say(notices.join(" "), true);
@@ -220,10 +227,14 @@ export class Composer {
       event.preventDefault();
       event.stopPropagation();
       this.cycle();
-    } else if (event.key === "ArrowUp" && !event.altKey && this.input.value === "" && this.lastPrompt) {
+    } else if (event.key === "ArrowUp" && !event.altKey && this.input.value === "" && (this.queue.own || this.lastPrompt)) {
       event.preventDefault();
-      this.input.value = this.lastPrompt;
-      this.changed();
+      if (this.queue.own) {
+        void this.takeBack(this.queue.own);
+      } else {
+        this.input.value = this.lastPrompt;
+        this.changed();
+      }
     } else if ((event.key === "ArrowLeft" || event.key === "Backspace") && this.input.selectionEnd === 0 && this.toChips(-1)) {
       event.preventDefault();
     }
@@ -291,9 +302,9 @@ export class Composer {
       return;
     }
     const text = event.clipboardData?.getData("text/plain") ?? "";
-    if (text.length > LONG_PASTE_CHARS) {
+    if (text.length > LONG_TEXT_CHARS) {
       event.preventDefault();
-      this.attach({ pictures: this.pictures, pasted: [...this.pasted, text] });
+      this.attached.addText(text);
     }
   }
 
@@ -327,28 +338,32 @@ export class Composer {
       ...this.chips.map((chip) => ({
         label: chip.label,
         title: chip.title,
-        picture: undefined as Picture | undefined,
+        picture: undefined as PictureData | undefined,
+        isOnItsWay: false,
         remove: () => void act("removeChip", { id: chip.id }).catch(this.complain),
       })),
-      ...this.pictures.map((picture) => ({
+      ...this.attached.all.pictures.map((picture) => ({
         label: nameOf(picture.name),
         title: picture.name,
         picture,
-        remove: () => this.attach({ pictures: this.pictures.filter((one) => one !== picture), pasted: this.pasted }),
+        isOnItsWay: this.attached.isOnItsWay(picture.id),
+        remove: () => this.attached.remove(picture.id),
       })),
-      ...this.pasted.map((text, at) => ({
+      ...this.attached.all.pasted.map(({ id, text }) => ({
         label: t("pastedLines", text.split("\n").length),
         title: text.slice(0, MOST_TITLE_CHARS),
         picture: undefined,
-        remove: () => this.attach({ pictures: this.pictures, pasted: this.pasted.filter((_, other) => other !== at) }),
+        isOnItsWay: this.attached.isOnItsWay(id),
+        remove: () => this.attached.remove(id),
       })),
     ];
+    const at = this.removers.findIndex((one) => one === document.activeElement);
     this.chipList.hidden = shown.length === 0;
     this.chipList.replaceChildren(
-      ...shown.map(({ label, title, picture, remove }) =>
+      ...shown.map(({ label, title, picture, isOnItsWay, remove }) =>
         h(
           "li",
-          { class: "chip", title },
+          { class: "chip", title, "aria-busy": isOnItsWay && "true" },
           picture ? h("img", { alt: "", src: `data:${picture.mimeType};base64,${picture.data}` }) : undefined,
           h("span", {}, label),
           button("×", () => {
@@ -358,6 +373,9 @@ export class Composer {
         ),
       ),
     );
+    if (at >= 0) {
+      this.toChips(Math.min(at, shown.length - 1));
+    }
   }
 
   private refresh(): void {
