@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kova_ls.endpoint.lsp_text import code, fenced, markdown, one_line, plain
+from kova_ls.endpoint.lsp_text import code, fenced, goal_line, markdown, one_line, plain
+from kova_ls.journal.records import Goal
 
 
 def test_what_cannot_be_seen_is_spelled_out():
@@ -67,3 +68,11 @@ def test_a_block_ends_where_we_end_it():
 )
 def test_a_reply_cannot_leave_its_place(text, shown):
     assert markdown(text) == shown
+
+
+def test_a_goal_is_one_line():
+    goal = Goal(goal_id="g", objective="All\ngreen.", status="blocked", by="goal")
+    assert goal_line(goal) == "Kova: the goal is blocked: All⏎green."
+    said = goal.model_copy(update={"reason": "The \x1bnet."})
+    assert goal_line(said) == "Kova: the goal is blocked: All⏎green. (The ⟨U+001B⟩net.)"
+    assert goal_line(None) == "Kova: this conversation has no goal."

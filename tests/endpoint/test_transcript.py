@@ -33,7 +33,7 @@ from kova_ls.values import (
     UserMessageItem,
     Verdict,
 )
-from kova_ls.vocabulary import Decision, ItemStatus, StopReason
+from kova_ls.vocabulary import Decision, GoalStatus, ItemStatus, StopReason
 from tests.support.stage import Stage, call, say
 
 PLACE = Range(start=Position(line=1, character=0), end=Position(line=3, character=0))
@@ -227,3 +227,18 @@ async def test_a_page_that_cannot_be_written_harms_nothing(tmp_path, caplog):
 
 def test_a_summary_is_one_line():
     assert summary("a\n\n b") == "a b"
+
+
+def test_a_goal_has_its_lines_when_it_moves_and_what_began_by_itself_is_not_yours():
+    page = Page()
+    goal = r.Goal(goal_id="g", objective="All `green`.", status="active", by="goal")
+    paused = goal.model_copy(update={"status": GoalStatus.PAUSED, "reason": "Stopped."})
+    counted = goal.model_copy(update={"turns": 1})
+    said = UserMessageItem(item_id="u", input=(TextPart(text="Go on."),), goal_id="g")
+    lines = [page.add(r.GoalUpdated(goal=one)) for one in (goal, counted, paused)]
+    assert lines == [
+        "\n- goal `` All `green`. ``: active\n",
+        "",
+        "\n- goal `` All `green`. ``: paused: `Stopped.`\n",
+    ]
+    assert page.add(ended(said)) == "\n## Goal\n\n> Go on.\n"

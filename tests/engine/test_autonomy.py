@@ -214,6 +214,18 @@ async def test_a_turn_that_began_by_itself_sets_no_goal(tmp_path):
     await stage.close()
 
 
+async def test_what_the_person_says_into_such_a_turn_may_set_another(tmp_path):
+    other = call("goal", action="create", objective="Another.", replace=True)
+    stage, session = await in_own_turn(tmp_path, slow("So"), other, END, COMPLETE, END)
+    await stage.until(lambda: any(getattr(fact, "text", "") for fact in stage.facts))
+    session.steer(session.state.turn_id, text("Another one, please."), stage.editor)
+    assert session.state.turn_goal_id is None
+    await stage.idle(session)
+    assert session.state.goal.objective == "Another."
+    assert session.state.goal.status == "complete"
+    await stage.close()
+
+
 async def test_the_older_names_are_calls(tmp_path):
     create = call("CreateGoal", objective="b.txt says new.")
     update = call("UpdateGoal", status="complete", reason="Seen.")
@@ -662,7 +674,8 @@ class Watched:
         await self.stage.close()
 
 
-@settings(max_examples=30, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.timeout(180)
+@settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(st.sampled_from(list(TURNS)), min_size=1, max_size=6),
     st.lists(Round, min_size=1, max_size=4),
