@@ -107,16 +107,18 @@ class Editor:
         self._last_id += 1
         number = self._last_id
         self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        while True:
+        answer: Message | None = None
+        while answer is None:
             for at, body in self.read():
                 message = json.loads(body) if b'"method"' not in body[:60] else {}
                 if message.get("id") == number and "method" not in message:
-                    if "error" in message:
-                        raise RuntimeError(f"{method}: {message['error']}")
-                    result: Message = message["result"]
-                    return result
-                if heard:
+                    answer = message
+                elif heard:
                     heard(at, body)
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']}")
+        result: Message = answer["result"]
+        return result
 
     def send(self, message: Message) -> None:
         """Write one frame."""
