@@ -22,7 +22,7 @@ from kova_ls.permission.escapes_python import PYTHON_ESCAPES
 from kova_ls.permission.escapes_services import SERVICE_ESCAPES
 from kova_ls.permission.escapes_text import TEXT_ESCAPES
 from kova_ls.permission.lexer import BRACE, DOLLAR, GLOB, GLOB_FIRST, QUOTED_DOLLAR, Word
-from kova_ls.permission.programs import program_name
+from kova_ls.permission.programs import plain_name, program_name
 from kova_ls.permission.protected import runs_by_itself
 
 
@@ -135,10 +135,19 @@ def _measured(values: Sequence[str]) -> int:
 _Entry = tuple[tuple[_Options, ...], Callable[[Sequence[str]], str | None] | None]
 
 
+_CROSS = re.compile(r".+-.+-(?:gcc|g\+\+|cc|c\+\+|cpp|clang(?:\+\+)?|ld|as|ar|nm|objdump|strip)\Z")
+"""Compilers and their kin for another machine: `aarch64-linux-gnu-gcc`."""
+
+
 def _entry(name: str) -> _Entry | None:
     entry = _BY_PROGRAM.get(name)
     if entry is None and name[-1:].isdigit():
         entry = _BY_PROGRAM.get(name.rstrip("0123456789."))
+    if entry is None and ("-" in name or "." in name):
+        plain = plain_name(name)
+        entry = _BY_PROGRAM.get(plain)
+        if entry is None and _CROSS.match(plain):
+            entry = _BY_PROGRAM.get(plain.rpartition("-")[2])
     if entry is None and not name.islower():
         entry = _BY_PROGRAM.get(name.lower())
     return entry

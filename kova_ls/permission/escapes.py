@@ -121,7 +121,7 @@ ESCAPES: tuple[Escape, ...] = (
         ("dos2unix a.txt",),
     ),
     Escape(
-        "split csplit",
+        "split csplit gsplit gcsplit",
         "--filter -f@ --prefix@",
         "runs a program or writes elsewhere",
         ("split --filter=x y", "csplit -f /x y 1"),
@@ -200,7 +200,7 @@ ESCAPES: tuple[Escape, ...] = (
         ("tar tf a.tar", "tar -tzf a.tgz", "tar -tvf a.tar", "tar --list -f a.tar"),
     ),
     Escape(
-        "uniq",
+        "uniq guniq",
         "",
         "writes its second operand",
         ("uniq a b", "uniq -c a b", "uniq -f 1 a b"),
@@ -214,7 +214,7 @@ ESCAPES: tuple[Escape, ...] = (
         ("xxd a", "xxd -p a", "xxd -l 16 a"),
     ),
     Escape(
-        "printf",
+        "printf gprintf",
         "",
         "evaluates the name it stores into",
         (
@@ -248,7 +248,7 @@ ESCAPES: tuple[Escape, ...] = (
         ("cpp a.c", "cpp -DX=1 a.c"),
     ),
     Escape(
-        "shuf strip objcopy",
+        "shuf gshuf strip objcopy",
         "-o --output --output-file --dump-section --random-source@",
         "writes a file",
         ("shuf -o x a", "shuf --outp=x a", "strip -o x a"),

@@ -7,7 +7,7 @@ from kova_ls.permission.escapes import Escape
 
 MACHINE_ESCAPES: tuple[Escape, ...] = (
     Escape(
-        "date",
+        "date gdate",
         "-s --set",
         "changes the machine's clock",
         ("date -s 12:00", "date --set=x"),

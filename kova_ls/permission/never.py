@@ -20,7 +20,7 @@ class Never(NamedTuple):
 NEVER: tuple[Never, ...] = (
     Never(
         "node# nodejs bun deno tsx ts-node vite-node babel-node esno python* py pypy# ipython# perl#"
-        " ruby# jruby irb pry php# lua# luajit awk gawk mawk nawk pwsh powershell powershell.exe"
+        " ruby# jruby irb pry php# lua# luajit awk gawk original-awk mawk nawk pwsh powershell powershell.exe"
         " Rscript R julia osascript tclsh# wish expect groovy jshell elixir iex erl escript guile"
         " racket sbcl scala swipl ocaml ghci runghc runhaskell jupyter m4 dc java mongo"
         " mongosh ldd gs kotlin kotlinc clojure clj bb crystal:eval raku janet zig:run dotnet:script"
@@ -68,7 +68,7 @@ NEVER: tuple[Never, ...] = (
         ),
     ),
     Never(
-        "bash sh zsh fish dash ksh mksh csh tcsh ash rbash busybox toybox script cmd cmd.exe"
+        "bash# sh zsh# fish dash ksh# mksh csh tcsh ash rbash busybox toybox script cmd cmd.exe"
         " bash.exe sh.exe",
         "is a shell or starts one",
         ("bash x.sh", "sh -c ls", "busybox ls", "script -c ls"),
@@ -135,10 +135,10 @@ NEVER: tuple[Never, ...] = (
         ),
     ),
     Never(
-        "eval exec source . command builtin env xargs parallel nohup nice timeout gtimeout time"
+        "eval exec source . command builtin env xargs genv gxargs gnohup gnice gstdbuf parallel nohup nice timeout gtimeout time"
         " watch stdbuf setsid flock sudo sudoedit doas su pkexec runuser run0 sg newgrp chroot"
         " unshare nsenter bwrap firejail proot fakeroot setpriv capsh ionice chrt taskset numactl"
-        " setarch linux32 linux64 prlimit strace ltrace perf gdb lldb valgrind catchsegv rlwrap"
+        " setarch linux32 linux64 prlimit strace ltrace perf gdb gdb-multiarch rust-gdb rust-lldb lldb valgrind catchsegv rlwrap"
         " unbuffer entr watchexec nodemon sem run-parts at batch crontab systemd-run"
         " start-stop-daemon daemonize tmux screen dotenv dotenvx cross-env env-cmd op:run"
         " doppler:run infisical:run aws-vault hyperfine caffeinate ssh-agent dbus-run-session"
@@ -186,7 +186,8 @@ NEVER: tuple[Never, ...] = (
         ("kova-ls permission add x", "./kova-ls stop"),
     ),
     Never(
-        "rm rmdir unlink shred cp mv find fd fdfind dd mkfs* chmod chown chgrp ln install tee"
+        "rm rmdir unlink shred cp mv find grm grmdir gunlink gshred gcp gmv gfind gdd gchmod gchown gchgrp"
+        " gln ginstall gtee gtruncate gkill fd fdfind dd mkfs* chmod chown chgrp ln install tee"
         " truncate rsync scp sftp kill pkill killall xkill del rd erase move copy xcopy robocopy"
         " rename mmv trash fallocate mkfifo mknod mount umount losetup fdisk parted sgdisk wipefs"
         " cryptsetup swapon swapoff setfacl chattr setcap chcon reboot shutdown halt poweroff init"

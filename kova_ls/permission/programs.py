@@ -189,9 +189,18 @@ _TAKES, _TAKES_STEMS = _takes_table()
 def program_name(word: str) -> str:
     """Return the name by which a program is judged: the last part of its path."""
     name = word.rsplit("/", 1)[-1] if "/" in word else word
-    if name.endswith(".exe") and len(name) > 4:
+    if name[-4:].lower() in (".exe", ".cmd", ".bat") and len(name) > 4:
         name = name[:-4]
     return name
+
+
+_BUILD = re.compile(r"[.-](?:[0-9][0-9.]*|static|basic|tiny|nox|gtk3?|athena|real|dbg|rs|ws)\Z")
+"""How distributions tell builds of one program apart: `lldb-15`, `vim.basic`, `sudo-rs`."""
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a program without what tells its builds apart."""
+    return _BUILD.sub("", name)
 
 
 @lru_cache(maxsize=1024)
@@ -282,7 +291,8 @@ def _never_program(name: str) -> str | None:
     for stem, is_version, why in _NEVER_STEMS:
         if name.startswith(stem) and (not is_version or _VERSION.match(name, len(stem))):
             return why
-    return None
+    plain = plain_name(name)
+    return _never_program(plain) if plain not in (name, "") else None
 
 
 def _never_sub(name: str, words: Sequence[str]) -> tuple[tuple[str, ...], str] | None:

@@ -126,6 +126,8 @@ def test_a_deny_rule_is_read_widely(rule: str, command: str) -> None:
         ("rm -rf *", "rm -r x"),
         ("rm -rf *", "rm --rf x"),
         ("git push *", "G=git; $G pull"),
+        ("git push *", "git -C"),
+        ("git push *", "git"),
         ("Read(.env)", "cat *"),
         ("Read(.env)", "cat src/{a,b}"),
         ("Write(src/**)", "cat src/x"),

@@ -152,3 +152,21 @@ def test_an_empty_variable_or_quote_hides_no_option(command: str) -> None:
 def test_a_variable_inside_a_value_is_no_option(command: str) -> None:
     program = command.split(maxsplit=1)[0]
     assert decide(command, facts(f"{program} *")) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gcc-12 -wrapper x a.c",
+        "clang++-17 -fplugin=x a.cc",
+        "aarch64-linux-gnu-gcc -B. a.c",
+        "arm-none-eabi-ld -plugin x a",
+        "gsplit --filter=x a",
+        "gradlew.bat -I x",
+        "gdate -s 12:00",
+    ],
+)
+def test_builds_of_a_program_have_its_options(command: str) -> None:
+    program = command.split(maxsplit=1)[0]
+    assert decide(command, facts(f"{program} *")) == "ask"
+    assert decide(f"{program} --version", facts(f"{program} *")) == "allow"

@@ -49,3 +49,13 @@ def test_interpreters_wrappers_and_destroyers_are_never_remembered(name: str) ->
 @pytest.mark.parametrize("pair", PAIRS)
 def test_sub_commands_that_run_others_are_never_remembered(pair: str) -> None:
     assert never_reason([*pair.split(), "x.py"]) is not None
+
+
+@pytest.mark.parametrize(
+    "name",
+    "lldb-15 vim.basic sudo-rs busybox.static bash5 bash-static ksh93 node.cmd npx.CMD gfind gxargs"
+    " perl5.36 original-awk mksh-static".split(),
+)
+def test_builds_of_a_program_are_that_program(name: str) -> None:
+    assert never_reason([name, "x"]) is not None
+    assert make_rule([name, "x"]) is None
