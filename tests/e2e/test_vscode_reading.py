@@ -107,3 +107,32 @@ def test_a_long_paste_is_a_chip_that_outlives_a_reload_and_goes_by_keyboard(
     chat.press("Delete")
     chat.wait(".composer .chip", state="hidden")
     chat.until(".prompt textarea", "element.matches(':focus')")
+
+
+def test_a_goal_is_paused_resumed_and_cancelled_by_keyboard(chat: Workbench) -> None:
+    goal = {"action": "create", "objective": "All of it is green."}
+    chat.script(
+        {"calls": [{"name": "goal", "arguments": goal}]},
+        {"text": "It is set."},
+        command("echo one"),
+        {"text": "Never said."},
+    )
+    chat.ask("make it green")
+    # The turn that began by itself waits at its card.
+    chat.wait(".card[data-armed=true]")
+    chat.wait(".goal[data-status=active] >> text=All of it is green. · goes on by itself")
+    chat.wait(".item.said >> text=Begun by itself, for the goal")
+    chat.evaluate("document.querySelector('.goal button').focus()")
+    chat.until(".goal button:not([hidden])", "element.matches(':focus')")
+    chat.press("Enter")
+    chat.wait(".goal[data-status=paused]")
+    chat.until(".goal button:not([hidden])", "element.matches(':focus')")
+    chat.press("Enter")
+    chat.wait(".goal[data-status=active]")
+    chat.until(".goal button:not([hidden])", "element.matches(':focus')")
+    chat.press("Tab", "Tab")
+    chat.until(".goal button:last-child", "element.matches(':focus')")
+    chat.press("Enter")
+    chat.until(".goal", "element.hidden")
+    chat.until(".state", "element.textContent === 'idle'")
+    assert "Never said" not in chat.text("main.scroller")
