@@ -3,6 +3,7 @@
 --- Invariant: while a part is hidden and not yet opened, no key says yes.
 local client = require("kova.client")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -12,14 +13,14 @@ local KEYS = {
   adopt = { deny = "d", adopt = "a" },
 }
 local LABELS = {
-  deny = "deny",
-  once = "allow once",
-  remember = "remember",
-  approve = "approve",
-  reject = "reject",
-  rejectAndExit = "reject and leave plan mode",
-  revise = "revise…",
-  adopt = "adopt",
+  deny = t("deny"),
+  once = t("allow once"),
+  remember = t("remember"),
+  approve = t("approve"),
+  reject = t("reject"),
+  rejectAndExit = t("reject and leave plan mode"),
+  revise = t("revise…"),
+  adopt = t("adopt"),
 }
 local SAFE = { deny = true, reject = true, rejectAndExit = true, revise = true }
 local TAKES_FEEDBACK = { revise = true }
@@ -99,35 +100,35 @@ function subjects.command(page, s, card)
   end
   if (s.hiddenChars or 0) > 0 and not whole then
     table.insert(card.hidden, { index = "command", file = { outputRef = s.outputRef, diff = s.command } })
-    page:add(("▼ %d more characters are not shown here: e opens them"):format(s.hiddenChars), "KovaWaiting")
+    page:add(t("▼ %d more characters are not shown here: e opens them"):format(s.hiddenChars), "KovaWaiting")
   end
-  page:add("in " .. text.path(s.cwd or "", nil), "KovaCardDim")
+  page:add(t("in ") .. text.path(s.cwd or "", nil), "KovaCardDim")
   local segments = s.segments or {}
   if #segments == 1 and segments[1].text == s.command then
     local segment = segments[1]
     page:gap()
     if segment.rule then
-      page:add("✓ rule: " .. text.line(segment.rule), "KovaOk")
+      page:add(t("✓ rule: ") .. text.line(segment.rule), "KovaOk")
     else
-      page:add("? " .. text.line(segment.reason or "no rule matches it"), "KovaWaiting")
+      page:add("? " .. text.line(segment.reason or t("no rule matches it")), "KovaWaiting")
     end
   elseif #segments > 0 then
-    page:heading(#segments == 1 and "It is made of one command" or ("It is made of %d commands"):format(#segments))
+    page:heading(#segments == 1 and t("It is made of one command") or t("It is made of %d commands"):format(#segments))
     for i, segment in ipairs(segments) do
       local head = ("%d  "):format(i)
       for n, line in ipairs(text.lines(segment.text or "", true)) do
         page:mark((n == 1 and head or (" "):rep(#head - 2) .. "⏎ ") .. line, #head, math.huge, "KovaCommand")
       end
       if segment.rule then
-        page:add("   ✓ rule: " .. text.line(segment.rule), "KovaOk")
+        page:add(t("   ✓ rule: ") .. text.line(segment.rule), "KovaOk")
       else
-        page:add("   ? " .. text.line(segment.reason or "no rule matches it"), "KovaWaiting")
+        page:add("   ? " .. text.line(segment.reason or t("no rule matches it")), "KovaWaiting")
       end
     end
   end
 end
 
-local SIGN = { create = "new file", modify = "change", delete = "DELETE" }
+local SIGN = { create = t("new file"), modify = t("change"), delete = t("DELETE") }
 
 function subjects.edit(page, s, card)
   card.hidden = {}
@@ -141,7 +142,7 @@ function subjects.edit(page, s, card)
     page:diff(whole or file.diff or "")
     if (file.hiddenLines or 0) > 0 and not whole then
       table.insert(card.hidden, { index = i, file = file })
-      page:add(("▼ %d more lines are not shown here: e opens them"):format(file.hiddenLines), "KovaWaiting")
+      page:add(t("▼ %d more lines are not shown here: e opens them"):format(file.hiddenLines), "KovaWaiting")
     end
   end
 end
@@ -156,7 +157,7 @@ function subjects.plan(page, s, card)
   end
   local options = s.options or {}
   if #options > 0 then
-    page:heading("Approaches (a number chooses)")
+    page:heading(t("Approaches (a number chooses)"))
     for i, option in ipairs(options) do
       local chosen = card.option == option.label
       local line = ("%s %d  %s"):format(chosen and "◉" or "○", i, text.line(option.label))
@@ -201,14 +202,14 @@ function M.render(card)
     return not said[reason.text or ""]
   end, approval.reasons or {})
   if #reasons > 0 then
-    page:heading("Why it asks")
+    page:heading(t("Why it asks"))
     for _, reason in ipairs(reasons) do
       page:add("• " .. text.line(reason.text or reason.code or ""))
     end
   end
   local rules = approval.rules or {}
   if #rules > 0 and vim.tbl_contains(approval.decisions or {}, "remember") then
-    page:heading("Remember would write to " .. M.rules_path(approval))
+    page:heading(t("Remember would write to ") .. M.rules_path(approval))
     for _, rule in ipairs(rules) do
       page:add("+ " .. text.line(rule), "KovaAdded")
     end
@@ -219,7 +220,7 @@ end
 function M.rules_path(approval)
   local path = approval.rulesPath
   if not path then
-    return "the permission file"
+    return t("the permission file")
   end
   return text.path(path:match("^file:") and path or vim.uri_from_fname(path), client.root)
 end
@@ -243,7 +244,7 @@ local function open_hidden(card, done)
   for _, part in ipairs(hidden) do
     local ref = part.file.outputRef
     if not ref then
-      card.opened[part.index] = (part.file.diff or "") .. "\n… the rest is not kept anywhere; deny it if you are not sure"
+      card.opened[part.index] = (part.file.diff or "") .. t("\n… the rest is not kept anywhere; deny it if you are not sure")
       settled()
     else
       require("kova.panels").read_output(ref, function(problem, whole)
@@ -284,7 +285,7 @@ function M.keys(card, answer, refresh)
       end)
     end
   end
-  local hidden = #(card.hidden or {}) > 0 and "first open what is hidden with e" or nil
+  local hidden = #(card.hidden or {}) > 0 and t("first open what is hidden with e") or nil
   for i, decision in ipairs(approval.decisions or {}) do
     local key = known[decision] or tostring(i)
     used[key] = true
@@ -292,18 +293,18 @@ function M.keys(card, answer, refresh)
       key = key,
       label = LABELS[decision] or text.line(decision, 30),
       locked = not SAFE[decision] and hidden or nil,
-      run = TAKES_FEEDBACK[decision] and with_feedback(decision, "What should be different? ") or function()
+      run = TAKES_FEEDBACK[decision] and with_feedback(decision, t("What should be different? ")) or function()
         respond(decision)
       end,
     })
   end
   if vim.tbl_contains(approval.decisions or {}, "deny") then
-    table.insert(keys, { key = "f", label = "deny and say why", run = with_feedback("deny", "Why not? ") })
+    table.insert(keys, { key = "f", label = t("deny and say why"), run = with_feedback("deny", t("Why not? ")) })
   end
   if hidden then
     table.insert(keys, {
       key = "e",
-      label = "open what is hidden",
+      label = t("open what is hidden"),
       run = function()
         open_hidden(card, function()
           refresh()
@@ -332,7 +333,7 @@ end
 --- One line for notifications and the head of the card.
 ---@param approval table
 function M.title(approval)
-  local verb = approval.kind == "plan" and "Plan: " or approval.kind == "adopt" and "Adopt: " or ""
+  local verb = approval.kind == "plan" and t("Plan: ") or approval.kind == "adopt" and t("Adopt: ") or ""
   return verb .. text.line(approval.title or approval.tool or "Approval", 120)
 end
 

@@ -1,5 +1,6 @@
 --- Where a card stands and what its border says.
 local config = require("kova.config")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -140,7 +141,7 @@ function M.footer(keys, focused, armed, sent, width)
   if sent then
     add(" answering… ", "KovaCardKeyOff")
   elseif not focused then
-    add((" %s answers "):format(config.get().keys.card[1] or ":Kova card"), "KovaCardBorderWaiting")
+    add(t(" %s answers "):format(config.get().keys.card[1] or ":Kova card"), "KovaCardBorderWaiting")
   else
     for _, key in ipairs(keys) do
       if not key.silent then
@@ -150,7 +151,7 @@ function M.footer(keys, focused, armed, sent, width)
       end
     end
     add(" q", "KovaCardKey")
-    add(" later ", "NormalFloat")
+    add(t(" later "), "NormalFloat")
   end
   local total = 0
   for _, chunk in ipairs(chunks) do

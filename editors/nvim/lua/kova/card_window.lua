@@ -4,6 +4,7 @@
 local config = require("kova.config")
 local layout = require("kova.card_layout")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -225,7 +226,7 @@ function M.show(focus)
     M.show()
   end)
   draw(b, page)
-  local more = owner.count() > 1 and (" (1 of %d)"):format(owner.count()) or ""
+  local more = owner.count() > 1 and t(" (1 of %d)"):format(owner.count()) or ""
   head_end = more .. " "
   local title = head_of(place.width - 2)
   local most = place.most
@@ -288,7 +289,7 @@ function M.show_position()
   local first = vim.fn.line("w0", win)
   local hint = ""
   if last < total or first > 1 then
-    hint = (" lines %d-%d of %d%s "):format(first, last, total, last < total and " ▼" or "")
+    hint = t(" lines %d-%d of %d%s "):format(first, last, total, last < total and " ▼" or "")
   end
   local room = vim.api.nvim_win_get_width(win) - vim.fn.strdisplaywidth(hint)
   local head = { head_of(room), "KovaCardTitle" }

@@ -8,6 +8,7 @@ local config = require("kova.config")
 local questions = require("kova.questions")
 local text = require("kova.text")
 local window = require("kova.card_window")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -54,7 +55,7 @@ function M.title()
   elseif card.kind == "question" then
     return questions.title(card.request)
   end
-  return "Trust this folder?"
+  return t("Trust this folder?")
 end
 
 local function view(card)
@@ -82,7 +83,7 @@ local function answer(card)
       end
       if result.status == "alreadyResolved" then
         local what = result.decision or result.outcome or "answered"
-        text.say(("Kova: already answered (%s) by %s"):format(what, result.resolvedBy or "someone"))
+        text.say(t("Kova: already answered (%s) by %s"):format(what, result.resolvedBy or t("someone")))
       end
     end)
   end
@@ -105,7 +106,7 @@ local function announce()
   if not title or not config.get().notify or require("kova.chat").is_inside() or window.is_focused() then
     return
   end
-  text.say(("Kova waits: %s  (:Kova card)"):format(title), vim.log.levels.WARN)
+  text.say(t("Kova waits: %s  (:Kova card)"):format(title), vim.log.levels.WARN)
 end
 
 ---@param card kova.Card
@@ -178,7 +179,7 @@ function M.resolved(id, decision, by)
       if decision == "superseded" and card.approval then
         replaced[card.approval.callId] = { at = i, focused = focused }
       elseif not card.sent and by and card.kind ~= "trust" then
-        text.say(("Kova: %s by %s"):format(decision or "resolved", by))
+        text.say(t("Kova: %s by %s"):format(decision or "resolved", by))
       end
       table.remove(queue, i)
       if focused and #queue == 0 and decision ~= "superseded" then
@@ -219,7 +220,7 @@ end
 --- Go to the card.
 function M.focus()
   if #queue == 0 then
-    return text.say("Kova: nothing waits for an answer.")
+    return text.say(t("Kova: nothing waits for an answer."))
   end
   if window.is_focused() then
     return

@@ -8,6 +8,7 @@ local session = require("kova.session")
 local status = require("kova.status")
 local text = require("kova.text")
 local transcript = require("kova.transcript")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -115,13 +116,13 @@ function M.refresh()
 end
 
 local function show_keys()
-  local lines = { "Keys in the Kova windows", "" }
+  local lines = { t("Keys in the Kova windows"), "" }
   for _, buf in ipairs({ prompt.buffer(), transcript.buffer() }) do
     local seen = {}
-    table.insert(lines, buf == prompt.buffer() and "Prompt" or "Transcript")
+    table.insert(lines, buf == prompt.buffer() and t("Prompt") or t("Transcript"))
     for _, mode in ipairs({ "n", "i" }) do
       for _, mapping in ipairs(vim.api.nvim_buf_get_keymap(buf, mode)) do
-        local line = ("  %-9s %s  %s"):format(mapping.lhs, mode == "n" and "normal" or "insert", (mapping.desc or ""):gsub("^Kova: ", ""))
+        local line = ("  %-9s %s  %s"):format(mapping.lhs, mode == "n" and t("normal") or t("insert"), (mapping.desc or ""):gsub("^Kova: ", ""))
         if (mapping.desc or ""):find("^Kova: ") and not seen[line] then
           seen[line] = true
           table.insert(lines, line)
@@ -133,7 +134,7 @@ local function show_keys()
   require("kova.panels").open({
     panelId = "keys",
     kind = "markdown",
-    title = "Keys",
+    title = t("Keys"),
     markdown = table.concat(lines, "\n"),
     preserveFocus = false,
   })
@@ -142,11 +143,11 @@ end
 local function shared_keys(buf)
   local keys = config.get().keys
   local both = { "n", "i" }
-  prompt.map(buf, both, keys.stop, session.interrupt, "stop what runs")
-  prompt.map(buf, both, keys.cycle_level, session.cycle_level, "next approval level")
-  prompt.map(buf, both, keys.card, cards.focus, "go to the card")
-  prompt.map(buf, { "n" }, keys.close, M.close, "close the windows; what runs goes on")
-  prompt.map(buf, { "n" }, keys.help, show_keys, "show these keys")
+  prompt.map(buf, both, keys.stop, session.interrupt, t("stop what runs"))
+  prompt.map(buf, both, keys.cycle_level, session.cycle_level, t("next approval level"))
+  prompt.map(buf, both, keys.card, cards.focus, t("go to the card"))
+  prompt.map(buf, { "n" }, keys.close, M.close, t("close the windows; what runs goes on"))
+  prompt.map(buf, { "n" }, keys.help, show_keys, t("show these keys"))
 end
 
 local function prompt_buffer()
@@ -160,20 +161,20 @@ local function transcript_buffer()
   shared_keys(fresh)
   prompt.map(fresh, { "n" }, { "<CR>" }, function()
     vim.cmd("silent! normal! za")
-  end, "open or close the fold")
+  end, t("open or close the fold"))
   prompt.map(fresh, { "n" }, { "K" }, function()
     require("kova.panels").whole(transcript.item_at(vim.fn.line(".")))
-  end, "open the whole output of a tool call")
+  end, t("open the whole output of a tool call"))
   local keys = config.get().keys
   prompt.map(fresh, { "n" }, keys.yank_code, function()
     require("kova.code").yank(vim.v.register)
-  end, "copy the code block")
+  end, t("copy the code block"))
   prompt.map(fresh, { "n" }, keys.insert_code, function()
     require("kova.code").insert()
-  end, "put the code block into your file")
+  end, t("put the code block into your file"))
   prompt.map(fresh, { "n" }, { "i", "a" }, function()
     M.focus()
-  end, "go to the prompt")
+  end, t("go to the prompt"))
   vim.api.nvim_create_autocmd("CursorMoved", {
     group = vim.api.nvim_create_augroup("kova.transcript", {}),
     buffer = fresh,

@@ -5,6 +5,7 @@ local config = require("kova.config")
 local documents = require("kova.documents")
 local text = require("kova.text")
 local trust = require("kova.trust")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -92,7 +93,7 @@ end
 local function retry()
   attempts = attempts + 1
   if attempts > config.get().reconnect_attempts then
-    fail("The server ended and could not be started again; see :checkhealth kova.")
+    fail(t("The server ended and could not be started again; see :checkhealth kova."))
     return
   end
   become("lost")
@@ -110,7 +111,7 @@ local function ended(of)
   end
   client_id = nil
   local was = M.state
-  drop_requests("The connection to the engine was lost; nothing that was announced is lost.")
+  drop_requests(t("The connection to the engine was lost; nothing that was announced is lost."))
   if vim.uv.now() - ready_at > 10000 then
     attempts = 0 -- it had been well: this is a new trouble
   end
@@ -232,7 +233,7 @@ local function lsp_config(mine)
       local offered = (result or {}).capabilities or {}
       local server = (offered.experimental or {}).kova
       if not server then
-        fail("The server does not speak the Kova protocol; check `cmd` with :checkhealth kova.")
+        fail(t("The server does not speak the Kova protocol; check `cmd` with :checkhealth kova."))
         client:stop()
         return
       end
@@ -262,7 +263,7 @@ function M.start(callback)
   M.root = M.find_root()
   M.trusted = trust.get(M.root) == true
   if type(cmd) == "table" and vim.fn.executable(cmd[1]) == 0 then
-    fail(("%s was not found; install it, or set `cmd` (see :help kova-settings)."):format(cmd[1]))
+    fail(t("%s was not found; install it, or set `cmd` (see :help kova-settings)."):format(cmd[1]))
     return
   end
   generation = generation + 1
@@ -279,7 +280,7 @@ function M.start(callback)
     ok, problem = pcall(vim.lsp.start_client, lsp_config(generation))
   end
   if not ok or not problem then
-    fail("The server could not be started: " .. tostring(problem))
+    fail(t("The server could not be started: ") .. tostring(problem))
   end
 end
 
@@ -290,8 +291,8 @@ function M.stop(callback)
   generation = generation + 1
   attempts = 0
   client_id = nil
-  drop_requests("The connection was closed.")
-  settle("The connection was closed.")
+  drop_requests(t("The connection was closed."))
+  settle(t("The connection was closed."))
   become("off")
   if client then
     if vim.fn.has("nvim-0.11") == 1 then
@@ -312,7 +313,7 @@ end
 function M.request(method, params, callback)
   local client = client_id and vim.lsp.get_client_by_id(client_id)
   if M.state ~= "ready" or not client then
-    return callback(M.problem or "Not connected to the engine; it is being started.", nil)
+    return callback(M.problem or t("Not connected to the engine; it is being started."), nil)
   end
   local token = {}
   in_flight[token] = callback
@@ -338,7 +339,7 @@ function M.request(method, params, callback)
   end
   if not sent and in_flight[token] then
     in_flight[token] = nil
-    callback("The engine could not be reached.", nil)
+    callback(t("The engine could not be reached."), nil)
   end
 end
 

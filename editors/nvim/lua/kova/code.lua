@@ -2,6 +2,7 @@
 --- Invariant: what is taken is what is shown, characters made visible included.
 local text = require("kova.text")
 local view = require("kova.transcript_view")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -46,12 +47,12 @@ end
 
 local function none()
   local inside = vim.api.nvim_get_current_buf() == view.buf
-  text.say(inside and "Kova: there is no code block under the cursor." or "Kova: there is no code block in the conversation.")
+  text.say(inside and t("Kova: there is no code block under the cursor.") or t("Kova: there is no code block in the conversation."))
 end
 
 ---@param n integer
 local function lines_of(n)
-  return n == 1 and "one line" or ("%d lines"):format(n)
+  return n == 1 and t("one line") or t("%d lines"):format(n)
 end
 
 --- Copy the code block into a register: the given one, else the unnamed one.
@@ -63,9 +64,9 @@ function M.yank(register)
   end
   local name = register ~= nil and register ~= "" and register or '"'
   if not pcall(vim.fn.setreg, name, block.lines, "V") then
-    return text.say(("Kova: %s is no register that can be written."):format(name), vim.log.levels.ERROR)
+    return text.say(t("Kova: %s is no register that can be written."):format(name), vim.log.levels.ERROR)
   end
-  text.say(("Kova: %s in register %s."):format(lines_of(#block.lines), name))
+  text.say(t("Kova: %s in register %s."):format(lines_of(#block.lines), name))
 end
 
 --- Put the code block below the cursor of the person's own window, as one undo step.
@@ -77,14 +78,14 @@ function M.insert()
   local win = require("kova.panels").own_window()
   local buf = win and vim.api.nvim_win_get_buf(win)
   if not buf or not vim.bo[buf].modifiable or vim.bo[buf].buftype ~= "" then
-    return text.say("Kova: there is no window of a file to put it into; open one beside.", vim.log.levels.WARN)
+    return text.say(t("Kova: there is no window of a file to put it into; open one beside."), vim.log.levels.WARN)
   end
   local row = vim.api.nvim_win_get_cursor(win)[1]
   local only = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
   local empty = #only == 1 and only[1] == ""
   vim.bo[buf].undolevels = vim.bo[buf].undolevels -- apart from what was typed
   vim.api.nvim_buf_set_lines(buf, empty and 0 or row, empty and 1 or row, false, block.lines)
-  text.say(("Kova: %s put into %s."):format(lines_of(#block.lines), vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ":t")))
+  text.say(t("Kova: %s put into %s."):format(lines_of(#block.lines), vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ":t")))
 end
 
 return M

@@ -1,5 +1,6 @@
 --- `:Kova …`: one function per word.
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -49,11 +50,11 @@ end
 
 ---@type table<string, kova.Command>
 M.commands = {
-  open = { help = "open the conversation", run = kova("open") },
-  close = { help = "close its windows; what runs goes on", run = kova("close") },
-  toggle = { help = "open or close it", run = kova("toggle") },
+  open = { help = t("open the conversation"), run = kova("open") },
+  close = { help = t("close its windows; what runs goes on"), run = kova("close") },
+  toggle = { help = t("open or close it"), run = kova("toggle") },
   ask = {
-    help = "ask something at once",
+    help = t("ask something at once"),
     run = function(argument)
       if argument == "" then
         return require("kova").open()
@@ -61,9 +62,9 @@ M.commands = {
       require("kova").ask(argument)
     end,
   },
-  send = { help = "send the prompt", run = kova("send") },
+  send = { help = t("send the prompt"), run = kova("send") },
   steer = {
-    help = "send the prompt, or the given text, into the running turn",
+    help = t("send the prompt, or the given text, into the running turn"),
     run = function(argument)
       if argument ~= "" then
         return require("kova.prompt").send("steer", { text = argument, parts = {} })
@@ -71,25 +72,25 @@ M.commands = {
       require("kova").steer()
     end,
   },
-  unqueue = { help = "take the newest prompt that waits back into the prompt", run = kova("unqueue") },
-  stop = { help = "stop what runs", run = kova("stop") },
-  card = { help = "go to the card that waits", run = kova("card") },
+  unqueue = { help = t("take the newest prompt that waits back into the prompt"), run = kova("unqueue") },
+  stop = { help = t("stop what runs"), run = kova("stop") },
+  card = { help = t("go to the card that waits"), run = kova("card") },
   mode = {
-    help = "agent, plan, ask or goal",
+    help = t("agent, plan, ask or goal"),
     choices = MODES,
     run = function(argument)
       if argument == "" then
-        return choose("Mode", MODES, "mode")
+        return choose(t("Mode"), MODES, "mode")
       end
       require("kova.session").configure({ mode = argument })
     end,
   },
   level = {
-    help = "ask, workspace-write, auto-edit or auto; without a word the next one; with ! choose",
+    help = t("ask, workspace-write, auto-edit or auto; without a word the next one; with ! choose"),
     choices = LEVELS,
     run = function(argument, command)
       if argument == "" and command.bang then
-        return choose("Level", LEVELS, "level")
+        return choose(t("Level"), LEVELS, "level")
       elseif argument == "" then
         return require("kova").cycle_level()
       end
@@ -97,70 +98,70 @@ M.commands = {
     end,
   },
   goal = {
-    help = "show the goal; pause, resume or cancel it; budget N limits its turns",
+    help = t("show the goal; pause, resume or cancel it; budget N limits its turns"),
     choices = { "show", "pause", "resume", "cancel", "budget" },
     run = function(argument)
       require("kova.goal").run(argument)
     end,
   },
   model = {
-    help = "choose the model",
+    help = t("choose the model"),
     run = function(argument)
       require("kova.sessions").model(argument)
     end,
   },
   sessions = {
-    help = "choose a conversation; with ! of all folders",
+    help = t("choose a conversation; with ! of all folders"),
     run = function(_, command)
       require("kova.sessions").pick(command.bang)
     end,
   },
   resume = {
-    help = "go on with the latest conversation of this folder",
+    help = t("go on with the latest conversation of this folder"),
     run = function()
       require("kova").open()
       require("kova.sessions").resume("last")
     end,
   },
   new = {
-    help = "begin a new conversation",
+    help = t("begin a new conversation"),
     run = function()
       require("kova").new()
       require("kova").open()
     end,
   },
   rename = {
-    help = "give the conversation a title",
+    help = t("give the conversation a title"),
     run = function(argument)
       require("kova.sessions").rename(argument)
     end,
   },
   archive = {
-    help = "take the conversation out of the list; nothing is deleted",
+    help = t("take the conversation out of the list; nothing is deleted"),
     run = function()
       require("kova.sessions").archive()
     end,
   },
   delete = {
-    help = "delete the conversation for good",
+    help = t("delete the conversation for good"),
     run = function()
       require("kova.sessions").delete()
     end,
   },
-  loop = { help = "look inside the last turn", run = kova("loop") },
-  changes = { help = "list what waits for review", run = kova("changes") },
-  keep = decide("keep", "keep the change under the cursor, or of the file, the turn, or all"),
-  revert = decide("revert", "put back what was before that change, or of the file, the turn, or all"),
-  hunk = { help = "show the change under the cursor", run = kova("hunk") },
+  loop = { help = t("look inside the last turn"), run = kova("loop") },
+  changes = { help = t("list what waits for review"), run = kova("changes") },
+  keep = decide("keep", t("keep the change under the cursor, or of the file, the turn, or all")),
+  revert = decide("revert", t("put back what was before that change, or of the file, the turn, or all")),
+  hunk = { help = t("show the change under the cursor"), run = kova("hunk") },
   fix = {
-    help = "fix the diagnostics on this line",
+    help = t("fix the diagnostics on this line"),
     run = function(argument, command)
       require("kova.diagnostics").fix(argument, command.range > 0 and command.line1 or nil, command.line2)
     end,
   },
-  permissions = { help = "list the permissions", run = kova("permissions") },
+  permissions = { help = t("list the permissions"), run = kova("permissions") },
   attach = {
-    help = "attach a file or a picture to the prompt; without a name the current file",
+    help = t("attach a file or a picture to the prompt; without a name the current file"),
     choices = function(lead)
       return vim.fn.getcompletion(lead, "file")
     end,
@@ -169,13 +170,13 @@ M.commands = {
     end,
   },
   diagnostics = {
-    help = "attach the diagnostics of the buffer, or of the lines, to the prompt",
+    help = t("attach the diagnostics of the buffer, or of the lines, to the prompt"),
     run = function(_, command)
       require("kova.diagnostics").attach(command.range > 0 and command.line1 or nil, command.line2)
     end,
   },
   detach = {
-    help = "remove what is attached to the prompt, or one of it",
+    help = t("remove what is attached to the prompt, or one of it"),
     choices = function()
       return require("kova.prompt").attached()
     end,
@@ -184,15 +185,15 @@ M.commands = {
     end,
   },
   yank = {
-    help = "copy the code block under the cursor, or the last one, into a register",
+    help = t("copy the code block under the cursor, or the last one, into a register"),
     run = function(argument)
       require("kova.code").yank(argument)
     end,
   },
-  insert = { help = "put that code block below your cursor", run = kova("insert_code") },
-  trust = { help = "trust this folder", run = kova("trust") },
-  untrust = { help = "trust this folder no longer", run = kova("untrust") },
-  reconnect = { help = "connect to the engine anew", run = kova("reconnect") },
+  insert = { help = t("put that code block below your cursor"), run = kova("insert_code") },
+  trust = { help = t("trust this folder"), run = kova("trust") },
+  untrust = { help = t("trust this folder no longer"), run = kova("untrust") },
+  reconnect = { help = t("connect to the engine anew"), run = kova("reconnect") },
 }
 
 --- Run `:Kova`.
@@ -213,7 +214,7 @@ function M.run(command)
   end
   local found = M.commands[word]
   if not found then
-    return text.say((":Kova %s is not known; :Kova ask %s … asks it, <Tab> lists the words"):format(word, word), vim.log.levels.ERROR)
+    return text.say(t(":Kova %s is not known; :Kova ask %s … asks it, <Tab> lists the words"):format(word, word), vim.log.levels.ERROR)
   end
   found.run(argument, command)
 end

@@ -1,6 +1,7 @@
 --- Diagnostics: told to the engine when it asks, and as context of a prompt only when the person
 --- points at them.
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -114,9 +115,9 @@ function M.attach(first, last)
   local buf = vim.api.nvim_get_current_buf()
   local found = parts(buf, (first or 1) - 1, (first and last or vim.api.nvim_buf_line_count(buf)) - 1)
   if #found == 0 then
-    return text.say(("Kova: there is no diagnostic %s."):format(first and "on these lines" or "in this buffer"))
+    return text.say(first and t("Kova: there is no diagnostic on these lines.") or t("Kova: there is no diagnostic in this buffer."))
   elseif vim.api.nvim_buf_get_name(buf) == "" then
-    return text.say("Kova: this buffer has no file yet; write it first.")
+    return text.say(t("Kova: this buffer has no file yet; write it first."))
   end
   require("kova").open()
   for _, part in ipairs(found) do
@@ -133,9 +134,9 @@ function M.fix(prompt, first, last)
   local line = vim.fn.line(".")
   local found = parts(buf, (first or line) - 1, (last or line) - 1)
   if #found == 0 then
-    return text.say(("Kova: there is no diagnostic on %s."):format(first and "these lines" or "this line"))
+    return text.say(first and t("Kova: there is no diagnostic on these lines.") or t("Kova: there is no diagnostic on this line."))
   elseif vim.api.nvim_buf_get_name(buf) == "" then
-    return text.say("Kova: this buffer has no file yet; write it first.")
+    return text.say(t("Kova: this buffer has no file yet; write it first."))
   end
   if not prompt or prompt == "" then
     prompt = #found == 1 and "Fix this problem." or ("Fix these %d problems."):format(#found)

@@ -3,6 +3,7 @@
 --- the text, and nothing else here guesses where a hunk is.
 local config = require("kova.config")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -75,7 +76,7 @@ local function removed(buf, hunk)
     table.insert(out, { { line .. (" "):rep(room), "KovaLineRemoved" } })
   end
   if max > 0 and hunk.oldLineCount > #out then
-    local rest = ("… %d more removed lines; :Kova hunk"):format(hunk.oldLineCount - #out)
+    local rest = t("… %d more removed lines; :Kova hunk"):format(hunk.oldLineCount - #out)
     table.insert(out, { { rest, "KovaHint" } })
   end
   return out

@@ -1,4 +1,9 @@
 --- Kova in Neovim: `setup()` is optional; every function here may be mapped.
+
+local function t(english) -- late: nothing is loaded before the first use
+  return require("kova.l10n").t(english)
+end
+
 local M = {}
 
 --- Take settings; see |kova-settings|.
@@ -68,11 +73,11 @@ local function decide(trusted)
   local problem = require("kova.trust").set(root, trusted)
   local text = require("kova.text")
   if problem then
-    return text.say("Kova: the answer could not be stored: " .. problem, vim.log.levels.ERROR)
+    return text.say(t("Kova: the answer could not be stored: ") .. problem, vim.log.levels.ERROR)
   end
   require("kova.chat")
   require("kova.cards").resolved(root)
-  text.say(("Kova: %s is %s."):format(vim.fn.fnamemodify(root, ":~"), trusted and "trusted" or "not trusted"))
+  text.say((trusted and t("Kova: %s is trusted.") or t("Kova: %s is not trusted.")):format(vim.fn.fnamemodify(root, ":~")))
   if client.state ~= "off" and client.trusted ~= trusted then
     M.reconnect()
   end

@@ -3,6 +3,7 @@
 local client = require("kova.client")
 local render = require("kova.render")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -99,12 +100,12 @@ end
 ---@return boolean shown
 local function show_file(uri, position, focus)
   if not uri:match("^file:") then
-    text.say("Kova would open " .. uri .. " (only files are opened)")
+    text.say(t("Kova would open ") .. uri .. t(" (only files are opened)"))
     return false
   end
   local path = vim.uri_to_fname(uri)
   if not vim.uv.fs_stat(path) then
-    text.say("Kova: there is no file " .. path)
+    text.say(t("Kova: there is no file ") .. path)
     return false
   end
   local buf = load_file(path)
@@ -127,7 +128,7 @@ end
 ---@return boolean success
 function M.show_document(params)
   if params.external then
-    text.say("Kova asks you to look at " .. tostring(params.uri))
+    text.say(t("Kova asks you to look at ") .. tostring(params.uri))
     return false
   end
   local start = params.selection and params.selection.start
@@ -148,7 +149,7 @@ local function show_text(id, title, lines, filetype, focus, wide)
     panels[id] = buf
     vim.bo[buf].bufhidden = "wipe"
     vim.bo[buf].swapfile = false
-    vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buf, desc = "Kova: close the panel" })
+    vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buf, desc = t("Kova: close the panel") })
   end
   pcall(vim.api.nvim_buf_set_name, buf, ("kova://%s"):format((text.line(title, 60):gsub("[^%w%-_. ]", "-"))))
   vim.bo[buf].modifiable = true
@@ -161,7 +162,7 @@ local function show_text(id, title, lines, filetype, focus, wide)
   local win = show(buf, focus, wide)
   vim.wo[win].number = false
   vim.wo[win].relativenumber = false
-  vim.wo[win].winbar = " " .. text.line(title, 80):gsub("%%", "%%%%") .. "%=q closes "
+  vim.wo[win].winbar = " " .. text.line(title, 80):gsub("%%", "%%%%") .. t("%=q closes ")
   vim.wo[win].wrap = true
   vim.wo[win].linebreak = true
   return win
@@ -211,14 +212,14 @@ end
 ---@param item table?
 function M.whole(item)
   if not item or item.kind ~= "toolCall" then
-    return text.say("Kova: there is no tool call on this line.")
+    return text.say(t("Kova: there is no tool call on this line."))
   end
   local id = "item:" .. item.itemId
   local is_diff = (item.display or {})[1] and item.display[1].type == "diff"
   if not item.outputRef then
     local lines = render.blocks(item.display or {}, client.root)
     if #lines == 0 then
-      return text.say("Kova: this call has nothing more to show.")
+      return text.say(t("Kova: this call has nothing more to show."))
     end
     show_text(id, item.title or item.tool, lines, "markdown", true)
     return
@@ -247,7 +248,7 @@ function M.loop_lines(loop)
   local rows = {}
   for _, step in ipairs(loop.steps or {}) do
     local usage = step.usage or {}
-    local tokens = ("%s in, %s cached, %s out"):format(
+    local tokens = t("%s in, %s cached, %s out"):format(
       text.count(usage.inputTokens or 0),
       text.count(usage.cachedTokens or 0),
       text.count(usage.outputTokens or 0)
@@ -261,17 +262,17 @@ function M.loop_lines(loop)
       tostring(#(step.calls or {})),
     })
   end
-  local out = { "# Inside the turn", "" }
+  local out = { t("# Inside the turn"), "" }
   local because = loop.stoppedBecause or ""
-  vim.list_extend(out, text.lines(because ~= "" and because or "It is still running."))
+  vim.list_extend(out, text.lines(because ~= "" and because or t("It is still running.")))
   table.insert(out, "")
-  vim.list_extend(out, render.table({ "step", "trying to", "tokens", "first", "whole", "calls" }, rows))
+  vim.list_extend(out, render.table({ t("step"), t("trying to"), t("tokens"), t("first"), t("whole"), t("calls") }, rows))
   for _, step in ipairs(loop.steps or {}) do
     if step.error or #(step.calls or {}) > 0 then
-      vim.list_extend(out, { "", ("## Step %d: %s"):format(step.number, text.line(step.intent or "", 80)), "" })
+      vim.list_extend(out, { "", t("## Step %d: %s"):format(step.number, text.line(step.intent or "", 80)), "" })
     end
     if step.error then
-      table.insert(out, "error: " .. text.line(step.error.message or ""))
+      table.insert(out, t("error: ") .. text.line(step.error.message or ""))
     end
     local calls = {}
     for _, call in ipairs(step.calls or {}) do
@@ -300,13 +301,13 @@ end
 function M.loop(focus)
   local s = require("kova.session").current
   if not s then
-    return text.say("Kova: there is no conversation yet.")
+    return text.say(t("Kova: there is no conversation yet."))
   end
   client.request("kova/loop/read", { sessionId = s.id }, function(problem, loop)
     if problem then
       return text.say("Kova: " .. problem, vim.log.levels.ERROR)
     end
-    local win = show_text("loop", "Inside the turn", M.loop_lines(loop), "markdown", focus or false, true)
+    local win = show_text("loop", t("Inside the turn"), M.loop_lines(loop), "markdown", focus or false, true)
     vim.wo[win].wrap = false
   end)
 end

@@ -3,6 +3,7 @@
 local client = require("kova.client")
 local session = require("kova.session")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -39,15 +40,15 @@ local function layout(result)
     add(words, "KovaCardHeading")
   end
   for _, file in ipairs(result.pending or {}) do
-    heading(("Not confirmed: %s was changed by something else than Kova"):format(text.path(file.path, client.root)))
+    heading(t("Not confirmed: %s was changed by something else than Kova"):format(text.path(file.path, client.root)))
     local act = { accept = { method = "kova/permission/adopt", params = { layer = file.layer, digest = file.digest } } }
     for _, line in ipairs(file.lines) do
       add("  ? " .. text.line(line), "KovaWaiting", act)
     end
-    add("  a on one of these lines confirms all of them", "KovaHint", act)
+    add(t("  a on one of these lines confirms all of them"), "KovaHint", act)
   end
   if #(result.proposed or {}) > 0 then
-    heading("Asked for, not in force")
+    heading(t("Asked for, not in force"))
     for _, entry in ipairs(result.proposed) do
       local act = { why = entry.refusal }
       if not entry.refusal then
@@ -55,7 +56,7 @@ local function layout(result)
       end
       add("  ? " .. text.line(entry.sentence), "KovaWaiting", act)
       if entry.refusal then
-        add("    cannot be accepted: " .. text.line(entry.refusal), "KovaHint", act)
+        add(t("    cannot be accepted: ") .. text.line(entry.refusal), "KovaHint", act)
       end
     end
   end
@@ -68,28 +69,28 @@ local function layout(result)
         local params = { layer = entry.source, rule = entry.rule, kind = kind }
         act = { remove = { method = "kova/permission/removeRule", params = params, what = ("%s %s"):format(kind, rule) } }
       else
-        act = { why = ("it comes from: %s"):format(where(entry.source, entry.path)) }
+        act = { why = t("it comes from: %s"):format(where(entry.source, entry.path)) }
       end
       add(("  %s %-32s  %s"):format(kind == "allow" and "✓" or "⊘", rule, where(entry.source, entry.path)), nil, act)
       if entry.isFreePass then
-        add("    a free pass for good: whatever this program is told to do", "KovaWaiting", act)
+        add(t("    a free pass for good: whatever this program is told to do"), "KovaWaiting", act)
       end
     end
     if #list == 0 then
       add("  " .. empty, "KovaHint")
     end
   end
-  rules("Allowed without a question", result.allow, "allow", "nothing; a card's r adds to it")
-  rules("Never allowed", result.deny, "deny", "nothing")
-  heading("Folders that may be changed besides the workspace")
+  rules(t("Allowed without a question"), result.allow, "allow", t("nothing; a card's r adds to it"))
+  rules(t("Never allowed"), result.deny, "deny", t("nothing"))
+  heading(t("Folders that may be changed besides the workspace"))
   for _, root in ipairs(result.roots) do
     local path = text.path(root.uri, nil)
     local act
     if root.source == "user" or root.source == "local" then
       local params = { layer = root.source, root = vim.uri_to_fname(root.uri) }
-      act = { remove = { method = "kova/permission/removeRoot", params = params, what = "the folder " .. path } }
+      act = { remove = { method = "kova/permission/removeRoot", params = params, what = t("the folder ") .. path } }
     else
-      act = { why = "it is a folder of this editor's workspace" }
+      act = { why = t("it is a folder of this editor's workspace") }
     end
     add(("  ✓ %-32s  %s"):format(path, root.source), nil, act)
   end
@@ -97,7 +98,7 @@ local function layout(result)
     add("  none", "KovaHint")
   end
   if #(result.problems or {}) > 0 then
-    heading("What is wrong with the files")
+    heading(t("What is wrong with the files"))
     for _, problem in ipairs(result.problems) do
       add("  " .. text.line(problem), "KovaError")
     end
@@ -109,7 +110,7 @@ end
 local function show(focus)
   session.ensure(function(problem, s)
     if problem or not s then
-      return text.say("Kova: " .. (problem or "there is no conversation"), vim.log.levels.ERROR)
+      return text.say("Kova: " .. (problem or t("there is no conversation")), vim.log.levels.ERROR)
     end
     client.request("kova/permission/list", { sessionId = s.id }, function(failure, result)
       if failure then
@@ -121,7 +122,7 @@ local function show(focus)
       page = acts
       vim.wo[win].wrap = false
       vim.wo[win].cursorline = true
-      vim.wo[win].winbar = " Permissions%=a accepts  x removes  R reads anew  q closes "
+      vim.wo[win].winbar = t(" Permissions%=a accepts  x removes  R reads anew  q closes ")
       vim.api.nvim_buf_clear_namespace(buf, ns, 0, -1)
       for _, mark in ipairs(marks) do
         vim.api.nvim_buf_set_extmark(buf, ns, mark.line, 0, { end_row = mark.line + 1, hl_group = mark.hl })
@@ -139,7 +140,7 @@ end
 local function send(act)
   local s = session.current
   if not s then
-    return text.say("Kova: the conversation is gone; :Kova permissions lists them anew.")
+    return text.say(t("Kova: the conversation is gone; :Kova permissions lists them anew."))
   end
   local params = vim.tbl_extend("force", act.params, { sessionId = s.id })
   client.request(act.method, params, function(problem, result)
@@ -148,7 +149,7 @@ local function send(act)
       return
     end
     local said = vim.list_extend(vim.deepcopy(result.changed), result.notices or {})
-    text.say("Kova: " .. (#said > 0 and table.concat(said, "; ") or "nothing changed"))
+    text.say("Kova: " .. (#said > 0 and table.concat(said, "; ") or t("nothing changed")))
     show(false)
   end)
 end
@@ -158,15 +159,15 @@ local function accept()
   if act.accept then
     return send(act.accept)
   end
-  text.say("Kova: " .. (act.why or "there is nothing to accept on this line."))
+  text.say("Kova: " .. (act.why or t("there is nothing to accept on this line.")))
 end
 
 local function remove()
   local act = page[vim.fn.line(".")] or {}
   if not act.remove then
-    return text.say("Kova: " .. (act.why or "there is nothing to remove on this line."))
+    return text.say("Kova: " .. (act.why or t("there is nothing to remove on this line.")))
   end
-  vim.ui.select({ "keep it", "remove it" }, { prompt = ("Remove %s?"):format(act.remove.what) }, function(_, index)
+  vim.ui.select({ t("keep it"), t("remove it") }, { prompt = t("Remove %s?"):format(act.remove.what) }, function(_, index)
     if index == 2 then
       send(act.remove)
     end
@@ -178,11 +179,11 @@ function M.map(buf)
   local function map(key, run, desc)
     vim.keymap.set("n", key, run, { buffer = buf, nowait = true, desc = "Kova: " .. desc })
   end
-  map("a", accept, "accept what this line asks for")
-  map("x", remove, "remove the rule or folder of this line")
+  map("a", accept, t("accept what this line asks for"))
+  map("x", remove, t("remove the rule or folder of this line"))
   map("R", function()
     show(true)
-  end, "read anew")
+  end, t("read anew"))
 end
 
 --- List rules and folders, and what files ask for.

@@ -7,6 +7,7 @@ local mentions = require("kova.mentions")
 local render = require("kova.render")
 local session = require("kova.session")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -51,20 +52,20 @@ function M.bar(room)
   if sending then
     add("KovaRunning", "sending…")
   elseif unsent then
-    add("KovaError", "not sent; it stays here")
+    add("KovaError", t("not sent; it stays here"))
   end
   for _, part in ipairs(attachments) do
     add("KovaMention", render.part(part, client.root))
   end
   local queued = session.current and #session.current.queue or 0
   if queued > 0 then
-    add("KovaBar", ("%d queued"):format(queued))
+    add("KovaBar", t("%d queued"):format(queued))
   end
   if flash and not unsent then
     add(flash.hl, flash.line)
   end
   if #parts == 0 then
-    add("KovaBarDim", "prompt")
+    add("KovaBarDim", t("prompt"))
   end
   return " " .. table.concat(parts, "%#KovaBarDim#  ") .. "%#KovaBar#"
 end
@@ -98,12 +99,12 @@ function M.hint()
     local keys = config.get().keys
     local typing = vim.api.nvim_get_mode().mode:sub(1, 1) == "i"
     local send = (typing and keys.send_insert or keys.send)[1] or ":Kova send"
-    local hint = ("ask something; %s sends, @ mentions a file"):format(send)
+    local hint = t("ask something; %s sends, @ mentions a file"):format(send)
     local s = session.current
     if cards.count() > 0 then
-      hint = ("%s goes to the card that waits"):format(keys.card[1] or ":Kova card")
+      hint = t("%s goes to the card that waits"):format(keys.card[1] or ":Kova card")
     elseif s and s.state ~= "idle" then
-      hint = ("%s queues, %s steers, %s stops"):format(
+      hint = t("%s queues, %s steers, %s stops"):format(
         send,
         keys.steer[1] or ":Kova steer",
         keys.stop[1] or ":Kova stop"
@@ -226,7 +227,7 @@ end
 function M.unqueue()
   local one = queued()
   if not one then
-    return text.say("Kova: no prompt from here waits.")
+    return text.say(t("Kova: no prompt from here waits."))
   end
   session.withdraw(one.promptId, function(problem, input)
     if problem then
@@ -267,8 +268,8 @@ local PICTURES = { png = true, jpg = true, jpeg = true, gif = true, webp = true 
 function M.attach_file(name)
   local path = vim.fn.fnamemodify(name ~= "" and vim.fn.expand(name) or vim.api.nvim_buf_get_name(0), ":p")
   if path == "" or not vim.uv.fs_stat(path) then
-    local what = name ~= "" and text.line(name, 60) or "This buffer's file"
-    return text.say(("Kova: %s does not exist; name a file."):format(what), vim.log.levels.ERROR)
+    local what = name ~= "" and text.line(name, 60) or t("This buffer's file")
+    return text.say(t("Kova: %s does not exist; name a file."):format(what), vim.log.levels.ERROR)
   end
   local is_picture = PICTURES[vim.fn.fnamemodify(path, ":e"):lower()]
   require("kova.chat").open()
@@ -295,7 +296,7 @@ function M.detach(which)
       return bars()
     end
   end
-  text.say(("Kova: %s is not attached."):format(text.line(which, 60)), vim.log.levels.ERROR)
+  text.say(t("Kova: %s is not attached."):format(text.line(which, 60)), vim.log.levels.ERROR)
 end
 
 function M.drop_attachments()
@@ -378,14 +379,14 @@ function M.buffer()
   local function steer()
     M.send("steer")
   end
-  M.map(buf, { "n" }, keys.send, queue, "send; wait in the queue while a turn runs")
-  M.map(buf, { "i" }, keys.send_insert, queue, "send; wait in the queue while a turn runs")
-  M.map(buf, { "n", "i" }, keys.steer, steer, "send into the running turn")
+  M.map(buf, { "n" }, keys.send, queue, t("send; wait in the queue while a turn runs"))
+  M.map(buf, { "i" }, keys.send_insert, queue, t("send; wait in the queue while a turn runs"))
+  M.map(buf, { "n", "i" }, keys.steer, steer, t("send into the running turn"))
   for _, key in ipairs(vim.list_extend({ "<Up>" }, keys.history_up)) do
-    M.map(buf, { "n", "i" }, { key }, arrow(key, 1), "earlier prompt")
+    M.map(buf, { "n", "i" }, { key }, arrow(key, 1), t("earlier prompt"))
   end
   for _, key in ipairs(vim.list_extend({ "<Down>" }, keys.history_down)) do
-    M.map(buf, { "n", "i" }, { key }, arrow(key, -1), "later prompt")
+    M.map(buf, { "n", "i" }, { key }, arrow(key, -1), t("later prompt"))
   end
   local group = vim.api.nvim_create_augroup("kova.prompt", {})
   vim.api.nvim_create_autocmd({ "TextChanged", "TextChangedI", "TextChangedP" }, {

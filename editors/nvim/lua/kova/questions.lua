@@ -1,6 +1,7 @@
 --- What a question card shows and which keys answer it: one question a page.
 local approvals = require("kova.approvals")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -48,11 +49,11 @@ function M.render(card)
   end
   if answer.other then
     page:gap()
-    page:add("own words: " .. text.line(answer.other), "KovaOk")
+    page:add(t("own words: ") .. text.line(answer.other), "KovaOk")
   end
   if total > 1 then
     page:gap()
-    page:add(("question %d of %d"):format(card.index, total), "KovaCardDim")
+    page:add(t("question %d of %d"):format(card.index, total), "KovaCardDim")
   end
   return page
 end
@@ -70,7 +71,7 @@ function M.keys(card, answer, refresh)
 
   local function go_on()
     if #given.selected == 0 and not given.other then
-      return text.say("Kova: choose an answer, write your own with i, or decline with D.")
+      return text.say(t("Kova: choose an answer, write your own with i, or decline with D."))
     end
     if card.index < total then
       card.index = card.index + 1
@@ -111,7 +112,7 @@ function M.keys(card, answer, refresh)
     for i = 1, math.min(count, 9) do
       table.insert(keys, {
         key = tostring(i),
-        label = count > 1 and ("to %d choose"):format(math.min(count, 9)) or "choose",
+        label = count > 1 and t("to %d choose"):format(math.min(count, 9)) or t("choose"),
         silent = i > 1,
         run = function()
           choose(i)
@@ -121,7 +122,7 @@ function M.keys(card, answer, refresh)
     if question.multiSelect then
       table.insert(keys, {
         key = "<Space>",
-        label = "choose",
+        label = t("choose"),
         run = function()
           local row = under_cursor()
           if row then
@@ -129,11 +130,11 @@ function M.keys(card, answer, refresh)
           end
         end,
       })
-      table.insert(keys, { key = "<CR>", label = card.index < total and "next" or "send", run = go_on })
+      table.insert(keys, { key = "<CR>", label = card.index < total and t("next") or t("send"), run = go_on })
     else
       table.insert(keys, {
         key = "<CR>",
-        label = "the one at the cursor",
+        label = t("the one at the cursor"),
         run = function()
           local row = under_cursor()
           if row then
@@ -145,14 +146,14 @@ function M.keys(card, answer, refresh)
       })
     end
   elseif given.other then
-    table.insert(keys, { key = "<CR>", label = card.index < total and "next" or "send", run = go_on })
+    table.insert(keys, { key = "<CR>", label = card.index < total and t("next") or t("send"), run = go_on })
   end
   if question.allowOther ~= false then
     table.insert(keys, {
       key = "i",
-      label = "own words",
+      label = t("own words"),
       run = function()
-        vim.ui.input({ prompt = "Your answer: ", default = given.other }, function(words)
+        vim.ui.input({ prompt = t("Your answer: "), default = given.other }, function(words)
           if words and vim.trim(words) ~= "" then
             given.other = words
             if not question.multiSelect then
@@ -168,7 +169,7 @@ function M.keys(card, answer, refresh)
   if card.index > 1 then
     table.insert(keys, {
       key = "<BS>",
-      label = "back",
+      label = t("back"),
       run = function()
         card.index = card.index - 1
         refresh()
@@ -177,7 +178,7 @@ function M.keys(card, answer, refresh)
   end
   table.insert(keys, {
     key = "D",
-    label = "decline",
+    label = t("decline"),
     run = function()
       answer({ questionId = card.request.questionId, declined = true })
     end,
@@ -189,7 +190,7 @@ end
 ---@param request table
 function M.title(request)
   local question = request.questions[1] or {}
-  return "Question: " .. text.line(question.header or question.question or "", 100)
+  return t("Question: ") .. text.line(question.header or question.question or "", 100)
 end
 
 return M

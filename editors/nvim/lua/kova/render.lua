@@ -2,6 +2,7 @@
 --- Invariant: pure but for path shortening; all foreign text leaves here made visible.
 local config = require("kova.config")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -94,7 +95,7 @@ local block_lines = {
     table.insert(out, ("%s: %s"):format(b.change or "modify", text.path(b.uri or "", root)))
     fenced(out, text.output(b.diff or ""), "diff")
     if (b.hiddenLines or 0) > 0 then
-      table.insert(out, ("… %d more lines of this diff; K opens the whole"):format(b.hiddenLines))
+      table.insert(out, t("… %d more lines of this diff; K opens the whole"):format(b.hiddenLines))
     end
   end,
   command = function(out, b)
@@ -106,11 +107,11 @@ local block_lines = {
       vim.list_extend(lines, text.output(b.output))
     end
     if b.exitCode and b.exitCode ~= 0 then
-      table.insert(lines, ("[exit code %d]"):format(b.exitCode))
+      table.insert(lines, t("[exit code %d]"):format(b.exitCode))
     end
     fenced(out, lines, "console")
     if (b.hiddenBytes or 0) > 0 then
-      table.insert(out, ("… %s bytes more; K opens the whole"):format(text.count(b.hiddenBytes)))
+      table.insert(out, t("… %s bytes more; K opens the whole"):format(text.count(b.hiddenBytes)))
     end
   end,
   todos = function(out, b)
@@ -195,10 +196,10 @@ function items.userMessage(item, root)
   end
   table.insert(marks, { line = 0, col = 0, end_col = #prefix, hl = "KovaUser" })
   if item.goalId then
-    table.insert(marks, { line = 0, virt = { { "begun by itself", "KovaHint" } } })
+    table.insert(marks, { line = 0, virt = { { t("begun by itself"), "KovaHint" } } })
   end
   if item.steered then
-    table.insert(marks, { line = 0, virt = { { "into the running turn", "KovaHint" } } })
+    table.insert(marks, { line = 0, virt = { { t("into the running turn"), "KovaHint" } } })
   end
   return { lines = out, marks = marks }
 end
@@ -217,7 +218,7 @@ function items.reasoning(item)
   local running = item.status == "running"
   local thoughts = text.lines(vim.trim(item.text or ""))
   local first = text.line((thoughts[1]:gsub("%*%*", "")), 72)
-  local head = icon("reasoning") .. (running and " thinking" or first ~= "" and " " .. first or " thought")
+  local head = icon("reasoning") .. (running and t(" thinking") or first ~= "" and " " .. first or t(" thought"))
   local out = { head }
   if #thoughts > 1 or vim.fn.strdisplaywidth(thoughts[1]) > 72 then
     vim.list_extend(out, thoughts)
@@ -238,7 +239,7 @@ function items.toolCall(item, root)
   local aside = {}
   local verdict = item.verdict or {}
   if status == "waiting" then
-    table.insert(aside, { "waits for you", "KovaWaiting" })
+    table.insert(aside, { t("waits for you"), "KovaWaiting" })
   elseif status ~= "ok" and status ~= "running" then
     table.insert(aside, { text.line(status), hl })
   end
@@ -270,7 +271,7 @@ function items.toolCall(item, root)
     vim.list_extend(out, M.blocks(item.display or {}, root))
   end
   if item.outputRef then
-    table.insert(out, "(K opens the whole output)")
+    table.insert(out, t("(K opens the whole output)"))
     table.insert(marks, { line = #out - 1, col = 0, end_col = #out[#out], hl = "KovaToolDim" })
   end
   return { lines = out, marks = marks, fold = status ~= "running" and status ~= "waiting" }
@@ -288,7 +289,7 @@ function items.notice(item)
 end
 
 function items.compaction(item)
-  local out = { "── earlier turns, in short ──" }
+  local out = { t("── earlier turns, in short ──") }
   vim.list_extend(out, text.lines(item.summary or ""))
   return {
     lines = out,

@@ -5,6 +5,7 @@ local hunks = require("kova.hunks")
 local list = require("kova.review_list")
 local session = require("kova.session")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -212,7 +213,7 @@ local function search()
     find(result.sessions or {}, function(entry)
       if not entry then
         waiting = {}
-        return text.say("Kova: nothing waits for review in this folder.")
+        return text.say(t("Kova: nothing waits for review in this folder."))
       end
       session.attach(entry.sessionId, function(refusal)
         if refusal then
@@ -233,7 +234,7 @@ function M.remind(entries)
     return M.with_changes(function()
       if #M.changes > 0 then
         local words = list.words(M.changes)
-        text.say(("Kova: %s not reviewed yet; :Kova changes lists them."):format(words))
+        text.say(t("Kova: %s not reviewed yet; :Kova changes lists them."):format(words))
       end
     end)
   end
@@ -263,7 +264,7 @@ end
 
 --- Say that there is nothing.
 function M.nothing()
-  text.say("Kova: nothing waits for review in this conversation.")
+  text.say(t("Kova: nothing waits for review in this conversation."))
 end
 
 --- List what waits for review in the quickfix list, one entry per hunk.
@@ -314,7 +315,7 @@ local function go(step)
   if vim.o.wrapscan then
     to = (to - 1) % #placed + 1
   elseif step > 0 and reached == #placed or step < 0 and above == 0 then
-    return text.say(("Kova: there is no %s change in this buffer."):format(step > 0 and "later" or "earlier"))
+    return text.say(step > 0 and t("Kova: there is no later change in this buffer.") or t("Kova: there is no earlier change in this buffer."))
   end
   vim.cmd("normal! m'")
   vim.api.nvim_win_set_cursor(0, { placed[math.max(1, math.min(to, #placed))].first + 1, 0 })

@@ -6,6 +6,7 @@ local list = require("kova.review_list")
 local review = require("kova.review")
 local session = require("kova.session")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -23,7 +24,7 @@ local function decide(decision, params)
       local message = table.concat(refused, " ")
       text.say("Kova: " .. message, vim.log.levels.WARN)
       if vim.fn.strdisplaywidth(message) > vim.o.columns - 20 then
-        hunks.float("Kova left this as it is", table.concat(refused, "\n"))
+        hunks.float(t("Kova left this as it is"), table.concat(refused, "\n"))
       end
       return
     end
@@ -34,8 +35,8 @@ local function decide(decision, params)
     if left == 0 and list.is_current() then
       vim.cmd.cclose()
     end
-    local rest = left == 0 and "nothing more waits" or list.some(left, "change") .. (left == 1 and " waits" or " wait")
-    text.say(("Kova: %s; %s for review."):format(decision == "keep" and "kept" or "reverted", rest))
+    local rest = left == 0 and t("nothing more waits") or (left == 1 and t("%s waits") or t("%s wait")):format(list.some(left, "change"))
+    text.say((decision == "keep" and t("Kova: kept; %s for review.") or t("Kova: reverted; %s for review.")):format(rest))
   end)
 end
 
@@ -73,7 +74,7 @@ function M.none_here()
   if #review.changes == 0 then
     return review.nothing()
   end
-  text.say(("Kova: no change of the agent's here; :Kova changes lists %s."):format(list.words(review.changes)))
+  text.say(t("Kova: no change of the agent's here; :Kova changes lists %s."):format(list.words(review.changes)))
 end
 
 ---@param callback fun(turn_id: string)
@@ -128,8 +129,8 @@ function scopes.all(decision, options)
   if decision == "keep" or options.bang then
     return decide(decision, {})
   end
-  local question = ("Revert %s in %s?"):format(list.some(total, "change"), list.some(files, "file"))
-  vim.ui.select({ "leave them", "revert all" }, { prompt = question }, function(_, index)
+  local question = t("Revert %s in %s?"):format(list.some(total, "change"), list.some(files, "file"))
+  vim.ui.select({ t("leave them"), t("revert all") }, { prompt = question }, function(_, index)
     if index == 2 then
       decide(decision, {})
     end
@@ -143,7 +144,7 @@ end
 function M.decide(decision, scope, options)
   local run = scopes[scope == "" and "hunk" or scope]
   if not run then
-    return text.say((":Kova %s takes hunk, file, turn or all"):format(decision), vim.log.levels.ERROR)
+    return text.say(t(":Kova %s takes hunk, file, turn or all"):format(decision), vim.log.levels.ERROR)
   end
   if session.current and client.state == "ready" and not review.is_asking() then
     return run(decision, options or {})

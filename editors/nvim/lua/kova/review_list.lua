@@ -2,6 +2,7 @@
 --- Invariant: only our own list is ever changed.
 local hunks = require("kova.hunks")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -29,16 +30,20 @@ end
 
 --- `3 files`, `1 file`.
 ---@param n integer
----@param word string
+---@param word "change"|"file"
 function M.some(n, word)
-  return ("%d %s%s"):format(n, word, n == 1 and "" or "s")
+  local one, many = t("1 change"), t("%d changes")
+  if word == "file" then
+    one, many = t("1 file"), t("%d files")
+  end
+  return (n == 1 and one or many):format(n)
 end
 
 --- `2 changes in 1 file`.
 ---@param changes kova.Change[]
 function M.words(changes)
   local total, files = M.counts(changes)
-  return ("%s in %s"):format(M.some(total, "change"), M.some(files, "file"))
+  return t("%s in %s"):format(M.some(total, "change"), M.some(files, "file"))
 end
 
 ---@param changes kova.Change[]
@@ -48,7 +53,7 @@ local function entries(changes)
     local path = M.path_of(change)
     for _, hunk in ipairs(change.hunks) do
       local lines = hunks.lines(hunk, hunk.lineCount > 0 and "+" or "-")
-      local words = change.change == "create" and "new file" or vim.trim(text.line(lines[1] or "", 80))
+      local words = change.change == "create" and t("new file") or vim.trim(text.line(lines[1] or "", 80))
       table.insert(items, {
         filename = path,
         lnum = hunk.startLine + 1,
@@ -72,7 +77,7 @@ end
 --- Put the changes into the list, making it where there is none.
 ---@param changes kova.Change[]
 function M.fill(changes)
-  local title = #changes == 0 and "Kova: nothing waits for review" or "Kova: " .. M.words(changes)
+  local title = #changes == 0 and t("Kova: nothing waits for review") or "Kova: " .. M.words(changes)
   local old = list_id and vim.fn.getqflist({ id = list_id, idx = 0, title = 1 }) or { id = 0 }
   local items = entries(changes)
   if old.id ~= 0 then

@@ -4,6 +4,7 @@
 local client = require("kova.client")
 local events = require("kova.session_events")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -340,7 +341,7 @@ end
 function M.send(parts, prompt_id, how, callback)
   M.ensure(function(problem, s)
     if problem or not s then
-      return callback(problem or "There is no conversation.")
+      return callback(problem or t("There is no conversation."))
     end
     client.request("kova/turn/start", {
       sessionId = s.id,
@@ -367,17 +368,17 @@ end
 function M.interrupt()
   local s = M.current
   if not s or (s.state == "idle" and not (s.goal and s.goal.status == "active")) then
-    return text.say("Kova: nothing is running.")
+    return text.say(t("Kova: nothing is running."))
   end
   client.request("kova/turn/interrupt", { sessionId = s.id }, function(problem, result)
     if problem then
       return text.say("Kova: " .. problem, vim.log.levels.ERROR)
     end
     local stopped = result.stopped or {}
-    local message = #stopped > 0 and "stopped " .. table.concat(stopped, ", ") or "stopped"
+    local message = #stopped > 0 and t("stopped %s"):format(table.concat(stopped, ", ")) or t("stopped")
     local running = result.stillRunning or {}
     if #running > 0 then
-      message = message .. "; still running: " .. table.concat(running, ", ")
+      message = message .. t("; still running: ") .. table.concat(running, ", ")
     end
     text.say("Kova: " .. message)
   end)

@@ -1,5 +1,7 @@
 --- What each event of a conversation means for what is known and shown of it.
 --- Invariant: pure but for the view it is given, the session's sink and the cards.
+local t = require("kova.l10n").t
+
 local M = {}
 
 local function cards()
@@ -55,7 +57,7 @@ apply["turn.completed"] = function(s, p)
   take_usage(s, p.usage)
   sink().turn_completed(p)
   local failed = p.error ~= nil
-  local words = failed and "failed: " .. (p.error.message or "") or ("%s: %s"):format(p.stopReason or "ended", s.title)
+  local words = failed and t("failed: ") .. (p.error.message or "") or ("%s: %s"):format(p.stopReason or "ended", s.title)
   require("kova.chat").call_back("Kova " .. words, failed and vim.log.levels.ERROR or vim.log.levels.INFO)
 end
 apply["step.started"] = function(s, p)

@@ -2,6 +2,7 @@
 local client = require("kova.client")
 local session = require("kova.session")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -20,18 +21,18 @@ end
 local function ago(seconds)
   local passed = math.max(os.time() - seconds, 0)
   if passed < 60 then
-    return "now"
+    return t("now")
   elseif passed < 3600 then
-    return ("%d min ago"):format(passed / 60)
+    return t("%d min ago"):format(passed / 60)
   elseif passed < 86400 then
-    return ("%d h ago"):format(passed / 3600)
+    return t("%d h ago"):format(passed / 3600)
   end
   return os.date("%Y-%m-%d", math.floor(seconds))
 end
 
 local function describe(entry)
   local state = entry.state == "idle" and "" or ("  [%s]"):format(text.line(entry.state))
-  local title = text.line(entry.title ~= "" and entry.title or "untitled", 60)
+  local title = text.line(entry.title ~= "" and entry.title or t("untitled"), 60)
   local current = session.current and session.current.id == entry.sessionId and "* " or "  "
   return ("%s%s  %s%s"):format(current, title, ago(entry.updatedAt), state)
 end
@@ -58,9 +59,9 @@ end
 function M.pick(everywhere)
   list(everywhere or false, function(entries)
     if #entries == 0 then
-      return text.say("Kova: there is no conversation in this folder yet.")
+      return text.say(t("Kova: there is no conversation in this folder yet."))
     end
-    vim.ui.select(entries, { prompt = "Conversations", format_item = describe, kind = "kova.session" }, function(entry)
+    vim.ui.select(entries, { prompt = t("Conversations"), format_item = describe, kind = "kova.session" }, function(entry)
       if not entry then
         return
       end
@@ -102,7 +103,7 @@ end
 function M.rename(title)
   local s = session.current
   if not s then
-    return text.say("Kova: there is no conversation yet.")
+    return text.say(t("Kova: there is no conversation yet."))
   end
   local function rename(name)
     if not name or vim.trim(name) == "" then
@@ -117,14 +118,14 @@ function M.rename(title)
   if title and title ~= "" then
     return rename(title)
   end
-  vim.ui.input({ prompt = "Title: ", default = s.title }, rename)
+  vim.ui.input({ prompt = t("Title: "), default = s.title }, rename)
 end
 
 --- Take the current conversation out of the list.
 function M.archive()
   local s = session.current
   if not s then
-    return text.say("Kova: there is no conversation yet.")
+    return text.say(t("Kova: there is no conversation yet."))
   end
   client.request("kova/session/archive", { sessionId = s.id, archived = true }, function(problem)
     if problem then
@@ -133,7 +134,7 @@ function M.archive()
     if session.current == s then
       session.new()
     end
-    text.say("Kova: archived " .. text.line(s.title ~= "" and s.title or "untitled", 50))
+    text.say(t("Kova: archived ") .. text.line(s.title ~= "" and s.title or t("untitled"), 50))
   end)
 end
 
@@ -141,10 +142,10 @@ end
 function M.delete()
   local s = session.current
   if not s then
-    return text.say("Kova: there is no conversation yet.")
+    return text.say(t("Kova: there is no conversation yet."))
   end
-  local title = text.line(s.title ~= "" and s.title or "untitled", 50)
-  vim.ui.select({ "keep it", "delete it for good" }, { prompt = ("Delete %s?"):format(title) }, function(_, index)
+  local title = text.line(s.title ~= "" and s.title or t("untitled"), 50)
+  vim.ui.select({ t("keep it"), t("delete it for good") }, { prompt = t("Delete %s?"):format(title) }, function(_, index)
     if index ~= 2 then
       return
     end
@@ -156,7 +157,7 @@ function M.delete()
         session.current = nil
         session.new()
       end
-      text.say("Kova: deleted " .. title)
+      text.say(t("Kova: deleted ") .. title)
     end)
   end)
 end
@@ -177,12 +178,12 @@ function M.model(name)
         return fail(failure)
       end
       vim.ui.select(result.models or {}, {
-        prompt = "Model",
+        prompt = t("Model"),
         kind = "kova.model",
         format_item = function(entry)
           local window = (entry.contextWindow or 0) > 0 and "  " .. text.count(entry.contextWindow) or ""
-          local default = entry.name == result.default and "  (default)" or ""
-          local problem_text = entry.ready and "" or "  ✗ " .. text.line(entry.problem or "not ready", 60)
+          local default = entry.name == result.default and t("  (default)") or ""
+          local problem_text = entry.ready and "" or "  ✗ " .. text.line(entry.problem or t("not ready"), 60)
           return ("%s  %s%s%s%s"):format(text.line(entry.name), text.line(entry.model), window, default, problem_text)
         end,
       }, function(entry)

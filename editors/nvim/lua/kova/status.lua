@@ -2,6 +2,7 @@
 local client = require("kova.client")
 local config = require("kova.config")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -19,23 +20,23 @@ local function state()
   local icons = config.get().icons
   local s = require("kova.session").current
   if client.state == "starting" then
-    return "connecting", "KovaWaiting", icons.waiting
+    return t("connecting"), "KovaWaiting", icons.waiting
   elseif client.state == "lost" then
-    return "reconnecting", "KovaWaiting", icons.warning
+    return t("reconnecting"), "KovaWaiting", icons.warning
   elseif client.state == "failed" then
-    return "not connected", "KovaError", icons.error
+    return t("not connected"), "KovaError", icons.error
   elseif client.state == "off" then
-    return "off", "KovaBarDim", "○"
+    return t("off"), "KovaBarDim", "○"
   elseif require("kova.cards").count() > 0 then
-    return "waits for you", "KovaWaiting", icons.waiting
+    return t("waits for you"), "KovaWaiting", icons.waiting
   elseif not s then
-    return "new", "KovaOk", "○"
+    return t("new"), "KovaOk", "○"
   elseif s.state == "running" then
-    return s.step and s.step > 1 and ("running, step %d"):format(s.step) or "running", "KovaRunning", icons.running
+    return s.step and s.step > 1 and t("running, step %d"):format(s.step) or t("running"), "KovaRunning", icons.running
   elseif s.state == "waiting" then
-    return "waiting", "KovaWaiting", icons.waiting
+    return t("waiting"), "KovaWaiting", icons.waiting
   end
-  return "idle", "KovaOk", icons.ok
+  return t("idle"), "KovaOk", icons.ok
 end
 
 --- Share of the context window that is used, in words; nil when unknown.
@@ -49,9 +50,9 @@ local function context()
   end
   if window > 0 then
     local share = math.floor(used * 100 / window + 0.5)
-    return ("%s%% of %s"):format(share > 0 and share or "<1", text.count(window))
+    return t("%s%% of %s"):format(share > 0 and share or "<1", text.count(window))
   end
-  return text.count(used) .. " tokens"
+  return t("%s tokens"):format(text.count(used))
 end
 
 ---@class kova.StatusSegment
@@ -85,11 +86,11 @@ local function segments()
     table.insert(out, { text = ("$%%.%df"):format(cost < 1 and 3 or 2):format(cost), hl = "KovaBar", rank = 4 })
   end
   if s and #s.queue > 0 then
-    table.insert(out, { text = ("%d queued"):format(#s.queue), hl = "KovaBar", rank = 4 })
+    table.insert(out, { text = t("%d queued"):format(#s.queue), hl = "KovaBar", rank = 4 })
   end
   local cards = require("kova.cards").count()
   if cards > 1 then
-    table.insert(out, { text = ("%d cards"):format(cards), hl = "KovaWaiting", rank = 2 })
+    table.insert(out, { text = t("%d cards"):format(cards), hl = "KovaWaiting", rank = 2 })
   end
   if model and model ~= "" then
     table.insert(out, { text = text.line(model, 30), hl = "KovaBarDim", rank = 5 })
@@ -157,38 +158,38 @@ end
 function M.welcome()
   local keys = config.get().keys
   local function first(name)
-    return keys[name][1] or "(no key)"
+    return keys[name][1] or t("(no key)")
   end
   local lines
   if client.state == "failed" then
-    lines = { "Kova is not connected", "" }
-    vim.list_extend(lines, text.lines(client.problem or "The server could not be started."))
-    vim.list_extend(lines, { "", ":Kova reconnect  tries again", ":checkhealth kova  says what is wrong" })
+    lines = { t("Kova is not connected"), "" }
+    vim.list_extend(lines, text.lines(client.problem or t("The server could not be started.")))
+    vim.list_extend(lines, { "", t(":Kova reconnect  tries again"), t(":checkhealth kova  says what is wrong") })
     return lines
   end
   local recent = require("kova.sessions").recent
   lines = {
-    "A new conversation",
+    t("A new conversation"),
     "",
-    ("%s (normal) or %s (insert)  sends the prompt"):format(first("send"), first("send_insert")),
-    "@  mentions a file",
-    ("%s  goes to the next approval level"):format(first("cycle_level")),
-    ("%s  stops what runs"):format(first("stop")),
-    ("%s  goes to a card that waits for you"):format(first("card")),
-    ("%s  shows all keys"):format(first("help")),
+    t("%s (normal) or %s (insert)  sends the prompt"):format(first("send"), first("send_insert")),
+    t("@  mentions a file"),
+    t("%s  goes to the next approval level"):format(first("cycle_level")),
+    t("%s  stops what runs"):format(first("stop")),
+    t("%s  goes to a card that waits for you"):format(first("card")),
+    t("%s  shows all keys"):format(first("help")),
   }
   if recent and recent > 0 then
     table.insert(lines, "")
-    local what = recent == 1 and "one earlier conversation" or ("%d earlier conversations"):format(recent)
-    table.insert(lines, (":Kova sessions  %s in this folder"):format(what))
+    local what = recent == 1 and t("one earlier conversation") or t("%d earlier conversations"):format(recent)
+    table.insert(lines, t(":Kova sessions  %s in this folder"):format(what))
   end
   local left = require("kova.review").left
   if left then
-    table.insert(lines, (":Kova changes  %s not reviewed yet"):format(left))
+    table.insert(lines, t(":Kova changes  %s not reviewed yet"):format(left))
   end
   if client.root and client.state == "ready" then
     table.insert(lines, "")
-    local trust = client.trusted and "trusted" or "not trusted, so every change asks; :Kova trust"
+    local trust = client.trusted and t("trusted") or t("not trusted, so every change asks; :Kova trust")
     table.insert(lines, ("%s  (%s)"):format(text.line(vim.fn.fnamemodify(client.root, ":~")), trust))
   end
   return lines

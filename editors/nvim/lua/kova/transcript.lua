@@ -8,6 +8,7 @@ local documents = require("kova.documents")
 local render = require("kova.render")
 local text = require("kova.text")
 local view = require("kova.transcript_view")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -55,7 +56,7 @@ local function write_pending(block)
     if block.n > config.get().transcript.live_lines then
       if not block.full then
         block.full = true
-        piece = "\n… more output is on its way; the whole will be shown when it has ended"
+        piece = t("\n… more output is on its way; the whole will be shown when it has ended")
       else
         return
       end
@@ -178,15 +179,15 @@ function M.turn_completed(payload)
   local failure = payload.error
   local message, level
   if failure then
-    message, level = failure.message or failure.code or "The turn failed.", "error"
+    message, level = failure.message or failure.code or t("The turn failed."), "error"
   elseif reason == "interrupted" then
     local stopped = payload.stopped or {}
-    message = #stopped > 0 and "Stopped: " .. table.concat(stopped, ", ") or "Stopped."
+    message = #stopped > 0 and t("Stopped: ") .. table.concat(stopped, ", ") or t("Stopped.")
     level = "warning"
   elseif reason == "limit" then
-    message, level = "Stopped at the limit of steps; say \"go on\" to continue.", "warning"
+    message, level = t("Stopped at the limit of steps; say \"go on\" to continue."), "warning"
   elseif reason ~= "done" then
-    message, level = "The turn ended: " .. tostring(reason), "info"
+    message, level = t("The turn ended: ") .. tostring(reason), "info"
   end
   if message then
     M.item({ kind = "notice", level = level, text = message })
@@ -215,7 +216,7 @@ function M.refresh_empty()
   end
 end
 
-local OLDER = "↑ older entries: go to this line to read them"
+local OLDER = t("↑ older entries: go to this line to read them")
 
 local function show_older(exists)
   vim.api.nvim_buf_clear_namespace(view.buf, older_ns, 0, -1)

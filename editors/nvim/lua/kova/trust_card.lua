@@ -1,6 +1,7 @@
 --- The card that asks, once per folder, whether the person trusts it.
 local approvals = require("kova.approvals")
 local text = require("kova.text")
+local t = require("kova.l10n").t
 
 local M = {}
 
@@ -8,13 +9,13 @@ local M = {}
 ---@return kova.Page
 function M.render(card)
   local page = approvals.page()
-  page:add("Do you trust the files in this folder?", "KovaCardHeading")
+  page:add(t("Do you trust the files in this folder?"), "KovaCardHeading")
   page:add(text.line(vim.fn.fnamemodify(card.id, ":~")))
   page:gap()
-  page:add("Trusted: instruction files of the project are read, edits inside it need no card.")
-  page:add("Not trusted: everything that changes something asks first.")
+  page:add(t("Trusted: instruction files of the project are read, edits inside it need no card."))
+  page:add(t("Not trusted: everything that changes something asks first."))
   page:gap()
-  page:add("Until you answer it is not trusted. :Kova trust and :Kova untrust change it.", "KovaCardDim")
+  page:add(t("Until you answer it is not trusted. :Kova trust and :Kova untrust change it."), "KovaCardDim")
   return page
 end
 
@@ -23,14 +24,14 @@ function M.keys()
   return {
     {
       key = "n",
-      label = "not trusted",
+      label = t("not trusted"),
       run = function()
         require("kova").untrust()
       end,
     },
     {
       key = "t",
-      label = "trust",
+      label = t("trust"),
       run = function()
         require("kova").trust()
       end,
