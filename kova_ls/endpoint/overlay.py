@@ -45,6 +45,8 @@ class Overlay:
         self._open: dict[str, Open] = {}
         self._paths: dict[str, str] = {}
         """URI, in the editor's own spelling -> path."""
+        self._unseen: set[str] = set()
+        """Paths with unsaved changes whose text the editor does not tell: notebooks."""
         self._waiting: set[asyncio.Future[None]] = set()
 
     def get(self, path: str) -> Document | None:
@@ -56,6 +58,10 @@ class Overlay:
         """Return the open documents at or below a resolved path."""
         return [known.document for path, known in self._open.items() if is_below(path, tree)]
 
+    def holds_unseen(self, path: str) -> bool:
+        """Say whether the editor has unsaved changes there without telling their text."""
+        return path in self._unseen and path not in self._open
+
     # -- text sync ------------------------------------------------------------------------------
 
     def opened(self, document: dict[str, Any]) -> None:
@@ -66,6 +72,7 @@ class Overlay:
         text = str(document["text"])
         version = int(document.get("version") or 0)
         self._paths[document["uri"]] = path
+        self._unseen.discard(path)
         self._open[path] = Open(
             document["uri"], Document(path, text, version, not _is_on_disk(path, text))
         )
@@ -108,6 +115,8 @@ class Overlay:
         if known is not None:
             known.document = replace(known.document, is_dirty=is_dirty)
             self._tell()
+        elif (path := document_path(uri)) is not None:
+            (self._unseen.add if is_dirty else self._unseen.discard)(path)
 
     # -- waiting for text sync --------------------------------------------------------------------
 

@@ -37,6 +37,10 @@ class SharedOverlays:
                 found.setdefault(document.path, document)
         return found.values()
 
+    def holds_unseen(self, path: str) -> bool:
+        """Say whether an editor has unsaved changes there without telling their text."""
+        return any(overlays.holds_unseen(path) for _, overlays in self._all())
+
     async def replace(self, document: Document, text: str) -> Replaced:
         """Change it in the first editor that has it open. Raises: ToolError, see `Overlays`."""
         holders = list(self._holders(document.path))

@@ -69,6 +69,10 @@ class Overlays(Protocol):
         """Return the open documents at or below a resolved path."""
         ...
 
+    def holds_unseen(self, path: str) -> bool:
+        """Say whether an editor has unsaved changes there without telling their text."""
+        ...
+
     async def replace(self, document: Document, text: str) -> Replaced:
         """Ask the editor to change a document; a clean one is saved, a dirty one stays dirty.
 
@@ -133,6 +137,12 @@ class Files:
             raise ToolError(undeclared(self.display(path), "write"))
         self._may_write(effect)
         document = self._overlays.get(path) if self._overlays else None
+        if document is None and self._overlays and self._overlays.holds_unseen(path):
+            raise ToolError(
+                f"{self.display(path)} has unsaved changes in an editor that does not tell them, "
+                "as with notebooks; nothing was written. Ask the person to save or revert it, "
+                "then read it again."
+            )
         if document is not None:
             await self._may_edit(document)
             seen, is_shown = await self._seen(document, 1 << 40)

@@ -36,6 +36,9 @@ def window() -> Iterator[Workbench]:
     with open_workbench() as opened:
         opened.script({"text": "Hello."})
         opened.configure(**{"editor.formatOnSave": True})
+        new = {"command": "vscode.open", "args": f"untitled:{opened.workspace / 'new.txt'}"}
+        keys = opened.top / "u/User/keybindings.json"
+        keys.write_text(json.dumps([{"key": "ctrl+alt+u", **new}]))
         opened.open_chat(open_folders(opened, "ws"))
         yield opened
 
@@ -189,6 +192,20 @@ def test_a_huge_document_is_changed_in_place(chat: Workbench) -> None:
     chat.focus_editor()
     chat.press("Control+z")
     chat.wait(f"{LINES} >> text=line 29999 of", view=None)
+
+
+def test_a_new_document_is_changed_before_it_is_a_file(chat: Workbench) -> None:
+    chat.script(edit("new.txt", "one", "two"), {"text": "It is two."})
+    chat.press("Control+1", "Control+Alt+u")
+    chat.wait(".tab.active[aria-label^='new.txt']", view=None)
+    chat.wait(".editor-group-container.active .monaco-editor.focused", view=None)
+    chat.type("one")
+    chat.wait(f"{LINES} >> text=one", view=None)
+    ask(chat, "make it two", "It is two.")
+    chat.wait(f"{LINES} >> text=two", view=None)
+    assert not (chat.workspace / "new.txt").exists()
+    chat.press("Control+1", "Control+z")
+    chat.wait(f"{LINES} >> text=one", view=None)
 
 
 def test_an_unnamed_document_stays_as_it_is(chat: Workbench) -> None:

@@ -121,6 +121,21 @@ def test_a_document_that_is_to_become_a_file_has_its_path(tmp_path):
     assert overlay.get(name) is None
 
 
+def test_a_notebook_with_unsaved_changes_is_known_though_its_text_is_not(tmp_path):
+    overlay, path = Overlay(), tmp_path / "a.ipynb"
+    name = os.path.realpath(path)
+    overlay.dirtied(path.as_uri(), is_dirty=True)
+    assert overlay.holds_unseen(name)
+    assert overlay.get(name) is None
+    overlay.dirtied(path.as_uri(), is_dirty=False)
+    assert not overlay.holds_unseen(name)
+    overlay.dirtied(path.as_uri(), is_dirty=True)
+    overlay.opened({"uri": path.as_uri(), "version": 1, "text": "x"})
+    overlay.closed(path.as_uri())
+    overlay.dirtied("untitled:a", is_dirty=True)
+    assert not overlay.holds_unseen(name)
+
+
 def test_other_schemes_and_unknown_documents_are_left_alone():
     overlay = Overlay()
     overlay.opened({"uri": "untitled:a", "version": 1, "text": "x"})

@@ -175,6 +175,14 @@ class TestReading:
 
 
 class TestOverlays:
+    async def test_unsaved_changes_that_are_not_told_are_not_written_over(self, root):
+        path = put(root, "a.ipynb", b"disk\n")
+        _, files = writing(root, "a.ipynb", overlays=Opened(unseen=frozenset({path})))
+        assert (await files.read_text(path)).text == "disk\n"
+        with pytest.raises(ToolError, match="does not tell them"):
+            await files.write_text(path, "ours\n")
+        assert get(path) == b"disk\n"
+
     async def test_unsaved_text_is_read_and_a_stale_edit_refused(self, root):
         path = put(root, "a", b"disk")
         opened = Opened()

@@ -31,6 +31,8 @@ class Opened:
     """Resolved paths that it saves when asked."""
     reloads: frozenset[str] = frozenset()
     """Resolved paths that it reads anew when asked."""
+    unseen: frozenset[str] = frozenset()
+    """Resolved paths with unsaved changes that it does not tell."""
     asked: list[tuple[str, ...]] = field(default_factory=list)
 
     def open(self, path: Path, text: str, *, is_dirty: bool = True, version: int = 1) -> None:
@@ -42,6 +44,9 @@ class Opened:
 
     def below(self, tree: str) -> list[Document]:
         return [d for d in self.documents.values() if is_below(d.path, tree)]
+
+    def holds_unseen(self, path: str) -> bool:
+        return path in self.unseen
 
     async def replace(self, document: Document, text: str) -> Replaced:
         if self.answer == "done":

@@ -25,6 +25,7 @@ import type {
   ServerIdentity,
 } from "./protocol.gen";
 import { PROTOCOL_VERSION } from "./protocol.gen";
+import { SYNCED } from "./places";
 import { findInstallers, findServer } from "./server";
 import type { Surroundings } from "./server";
 
@@ -172,7 +173,7 @@ export class Engine implements vscode.Disposable {
       "Kova",
       { command: found.command, args: extra, options: { cwd: homedir() } },
       {
-        documentSelector: [{ scheme: "file" }],
+        documentSelector: SYNCED,
         outputChannel: this.log,
         revealOutputChannelOn: RevealOutputChannelOn.Never,
         initializationOptions: () => ({ kova: this.introduction() }),

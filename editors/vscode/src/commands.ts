@@ -12,6 +12,7 @@ import { PICTURE_EXTENSIONS } from "./mentions";
 import type { Panels } from "./panels";
 import { showPermissions } from "./permissions";
 import { pickLevel, pickMode, pickModel, pickSession } from "./pickers";
+import { placeOf } from "./places";
 import type { Sessions } from "./sessions";
 
 export interface Parts {
@@ -123,15 +124,17 @@ function commands({ engine, sessions, chat, context, panels }: Parts): Record<st
     pickModel: () => pickModel(engine, sessions),
     addSelection: async () => {
       const editor = vscode.window.activeTextEditor;
-      if (editor && !context.addSelection(editor)) {
+      if (editor && !context.addSelection(editor) && placeOf(editor.document.uri)) {
         context.addFile(editor.document.uri);
       }
       await chat.focus("input");
     },
     addFile: async (uri?: vscode.Uri) => {
       const target = uri ?? vscode.window.activeTextEditor?.document.uri;
-      if (target?.scheme === "file") {
+      if (target && placeOf(target)) {
         context.addFile(target);
+      } else if (!uri && vscode.window.activeTextEditor) {
+        context.addSelection(vscode.window.activeTextEditor);
       }
       await chat.focus("input");
     },

@@ -5,9 +5,10 @@
  */
 import * as vscode from "vscode";
 import type { Engine } from "./client";
-import { fileOf, heldOf, problemsOf, selectionOf } from "./held";
+import { fileOf, heldOf, problemsOf, selectionOf, unnamedOf } from "./held";
 import type { Held } from "./held";
 import type { Chip } from "./messages";
+import { placeOf } from "./places";
 import type { InputPart } from "./protocol.gen";
 
 const QUIET_MS = 150;
@@ -50,7 +51,8 @@ export class PromptContext implements vscode.Disposable {
   }
 
   addSelection(editor: vscode.TextEditor): boolean {
-    const held = selectionOf(editor, false);
+    const isUnnamed = editor.document.uri.scheme === "untitled" && !placeOf(editor.document.uri);
+    const held = isUnnamed ? unnamedOf(editor) : selectionOf(editor, false);
     if (held) {
       this.add(held);
     }
@@ -58,7 +60,7 @@ export class PromptContext implements vscode.Disposable {
   }
 
   addFile(uri: vscode.Uri): void {
-    this.add(fileOf({ type: "file", uri: uri.toString() }));
+    this.add(fileOf({ type: "file", uri: (placeOf(uri) ?? uri).toString() }));
   }
 
   addProblems(document: vscode.TextDocument, only?: readonly vscode.Diagnostic[]): boolean {
@@ -130,7 +132,7 @@ export class PromptContext implements vscode.Disposable {
     const settings = vscode.workspace.getConfiguration("kova.context");
     const editor = vscode.window.activeTextEditor;
     const candidates: Held[] = [];
-    if (editor?.document.uri.scheme === "file") {
+    if (editor && placeOf(editor.document.uri)) {
       const selection = settings.get("selection", false) ? selectionOf(editor, true) : undefined;
       const problems = settings.get("diagnostics", false)
         ? problemsOf(editor.document.uri, vscode.languages.getDiagnostics(editor.document.uri), true)

@@ -9,6 +9,7 @@ import { diagnostics } from "./diagnostics";
 import { Edits, isReadonly, openDocuments } from "./edits";
 import type { Guarded } from "./edits";
 import { textHash } from "./guard";
+import { placeOf } from "./places";
 import type { DocumentState, ReloadResult, SaveResult } from "./protocol.gen";
 import { toRange } from "./ranges";
 
@@ -63,6 +64,14 @@ export class Documents implements vscode.Disposable {
         this.edits.forget(document);
         this.dirty.delete(document.uri.toString());
       }),
+      // The engine sees no text of notebooks; it writes to none that has unsaved changes.
+      vscode.workspace.onDidChangeNotebookDocument(({ notebook }) => this.noteDirty(notebook)),
+      vscode.workspace.onDidSaveNotebookDocument((notebook) => this.noteDirty(notebook)),
+      vscode.workspace.onDidCloseNotebookDocument((notebook) => this.tellDirty(notebook, false)),
+      engine.onDidChange(({ state }) => {
+        const unsaved = state === "ready" ? vscode.workspace.notebookDocuments.filter(({ isDirty }) => isDirty) : [];
+        unsaved.forEach((notebook) => this.tellDirty(notebook, true));
+      }),
     );
   }
 
@@ -72,24 +81,25 @@ export class Documents implements vscode.Disposable {
 
   private changed(event: vscode.TextDocumentChangeEvent): void {
     const { document } = event;
-    if (document.uri.scheme !== "file") {
+    if (!placeOf(document.uri)) {
       return;
     }
     this.edits.note(event);
     this.noteDirty(document);
   }
 
-  private noteDirty(document: vscode.TextDocument): void {
+  private noteDirty(document: vscode.TextDocument | vscode.NotebookDocument): void {
     const key = document.uri.toString();
-    if (document.uri.scheme !== "file" || (this.dirty.get(key) ?? false) === document.isDirty) {
+    if (!placeOf(document.uri) || (this.dirty.get(key) ?? false) === document.isDirty) {
       return;
     }
-    this.dirty.set(key, document.isDirty);
-    this.engine?.tell("kova/editor/documentChanged", {
-      uri: key,
-      version: document.version,
-      dirty: document.isDirty,
-    });
+    this.tellDirty(document, document.isDirty);
+  }
+
+  private tellDirty(document: vscode.TextDocument | vscode.NotebookDocument, dirty: boolean): void {
+    const uri = document.uri.toString();
+    this.dirty.set(uri, dirty);
+    this.engine?.tell("kova/editor/documentChanged", { uri, version: document.version, dirty });
   }
 
   private async save(uris: readonly string[]): Promise<SaveResult> {

@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import * as vscode from "vscode";
 import { showBeside } from "./beside";
 import type { PictureData } from "./messages";
+import { placeOf } from "./places";
 import { globOf, pictureType, ranked } from "./mentions";
 
 const MOST_FOUND = 400;
@@ -15,8 +16,9 @@ export async function findFiles(query: string): Promise<readonly { path: string;
   try {
     const uris = await vscode.workspace.findFiles(globOf(query), undefined, MOST_FOUND, source.token);
     const open = vscode.workspace.textDocuments
-      .filter((document) => document.uri.scheme === "file" && vscode.workspace.getWorkspaceFolder(document.uri))
-      .map((document) => document.uri);
+      .map((document) => placeOf(document.uri))
+      .filter((uri) => uri !== undefined)
+      .filter((uri) => vscode.workspace.getWorkspaceFolder(uri));
     const byPath = new Map<string, vscode.Uri>();
     for (const uri of [...open, ...uris]) {
       byPath.set(vscode.workspace.asRelativePath(uri), uri);

@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { problemPart } from "./diagnostics";
 import type { Chip } from "./messages";
+import { placeOf } from "./places";
 import type { DiagnosticPart, FilePart, ImagePart, InputPart, SelectionPart } from "./protocol.gen";
 import { fromRange } from "./ranges";
 
@@ -13,11 +14,22 @@ export interface Held extends Chip {
 }
 
 export function selectionOf({ document, selection }: vscode.TextEditor, isAutomatic: boolean): Held | undefined {
-  if (selection.isEmpty || document.uri.scheme !== "file") {
+  const place = placeOf(document.uri);
+  if (selection.isEmpty || !place) {
     return undefined;
   }
   const text = document.getText(selection);
-  return selected({ type: "selection", uri: document.uri.toString(), range: fromRange(selection), text }, isAutomatic);
+  return selected({ type: "selection", uri: place.toString(), range: fromRange(selection), text }, isAutomatic);
+}
+
+/** A document without a name has no path to be read under: its text, or what is selected, goes along. */
+export function unnamedOf({ document, selection }: vscode.TextEditor): Held {
+  const { uri, languageId } = document;
+  const text = document.getText(selection.isEmpty ? undefined : selection);
+  const fence = "`".repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)));
+  const label = selection.isEmpty ? uri.path : `${uri.path}:${selection.start.line + 1}-${selection.end.line + 1}`;
+  const parts: InputPart[] = [{ type: "text", text: `${fence}${languageId}\n${text}\n${fence}` }];
+  return { id: `unnamed:${uri.toString()}`, kind: "selection", label, title: label, isAutomatic: false, uri, parts };
 }
 
 export function problemsOf(
