@@ -16,7 +16,6 @@ PATIENT_WITH = (
     "tests/e2e/",
     "tests/attack/test_races.py",
     "tests/attack/test_self_authorisation.py",
-    "tests/engine/test_orphans.py",
 )
 
 

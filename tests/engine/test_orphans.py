@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from secrets import token_hex
 
 import pytest
 
@@ -66,20 +67,22 @@ def commands():
 
 @pytest.mark.parametrize("shell_is_gone", [False, True])
 async def test_all_that_a_call_started_is_ended(commands, shell_is_gone):
-    process, child = commands("one")
+    one = token_hex(8)  # another run of this test at the same time has its own
+    process, child = commands(one)
     if shell_is_gone:
         process.kill()
         process.wait()
-    groups = await orphans.end("one")
+    groups = await orphans.end(one)
     assert set(groups) == ({child} if shell_is_gone else {process.pid, child})
     assert not is_alive(process.pid)
     assert not is_alive(child)
-    assert await orphans.end("one") == ()
+    assert await orphans.end(one) == ()
 
 
 async def test_other_calls_are_left_alone(commands):
-    process, child = commands("one")
-    for other in ("on", "one1", "two", ""):
+    one = token_hex(8)
+    process, child = commands(one)
+    for other in (one[:-1], f"{one}1", token_hex(8), ""):
         assert await orphans.end(other) == ()
     assert is_alive(process.pid)
     assert is_alive(child)
