@@ -3,6 +3,8 @@ import * as vscode from "vscode";
 import type { Engine } from "./client";
 import { waitingCards } from "./head";
 import type { Head } from "./head";
+import { noticeOf } from "./notice";
+import type { Notice } from "./notice";
 import type { SessionEvent, Sessions } from "./sessions";
 
 export class Status implements vscode.Disposable {
@@ -91,16 +93,9 @@ export class Status implements vscode.Disposable {
     if (!isAway || !isWanted) {
       return;
     }
-    if (event.type === "approval.requested" || event.type === "question.requested") {
-      const card = head.approvals.at(-1)?.title ?? head.questions.at(-1)?.questions[0]?.question ?? "";
-      void this.notify(vscode.l10n.t("Kova waits for you: {0}", card), head.sessionId);
-    } else if (event.type === "turn.completed") {
-      const reason = (event.payload as { stopReason?: string }).stopReason;
-      const words =
-        reason === "failed"
-          ? vscode.l10n.t("Kova could not finish: {0}", head.title)
-          : vscode.l10n.t("Kova is done: {0}", head.title);
-      void this.notify(words, head.sessionId);
+    const notice = noticeOf(event, head);
+    if (notice) {
+      void this.notify(wordsOf(notice), head.sessionId);
     }
   }
 
@@ -109,5 +104,16 @@ export class Status implements vscode.Disposable {
     if ((await vscode.window.showInformationMessage(words, show)) === show) {
       await this.showCard(sessionId);
     }
+  }
+}
+
+function wordsOf({ kind, subject }: Notice): string {
+  switch (kind) {
+    case "waits":
+      return vscode.l10n.t("Kova waits for you: {0}", subject);
+    case "failed":
+      return vscode.l10n.t("Kova could not finish: {0}", subject);
+    case "done":
+      return vscode.l10n.t("Kova is done: {0}", subject);
   }
 }
