@@ -1,22 +1,20 @@
 """An httpx transport over asyncio and h11: what a model call needs, and nothing between.
 
 httpx' own goes through a pool and a second event-loop layer that cost more than all the rest of a
-step. This one keeps idle connections and hands on everything that has arrived in one piece; heads
-are left to h11, proxies to httpx.
+step. This one keeps idle connections, hands on everything that has arrived in one piece, and
+leaves reading and writing HTTP/1.1 to h11. Proxies are left to httpx.
 Invariant: closing or cancelling an answer that is not at its end closes the connection.
 """
 
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from typing import Any, cast
 from urllib.request import getproxies, proxy_bypass
 
 import h11
 import httpx
-
-from kova_ls.llm._body import BadBody, Body
 
 _IDLE_S = 30.0
 _MAX_IDLE = 4
@@ -119,18 +117,10 @@ class _Connection(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._http = h11.Connection(h11.CLIENT)
-        """Of the present request and the head of its answer."""
-        self._body: Body | None = None
-        """From the end of the head on."""
-        self._unread: list[bytes] = []
-        """What came of the body and was not taken yet."""
-        self._may_stay = False
-        """The server keeps the connection after the present answer."""
         self._transport: asyncio.Transport | None = None
         self._arrived: asyncio.Future[None] | None = None
         self._writable: asyncio.Future[None] | None = None
         self._lost: Exception | None = None
-        self._is_at_end = False
         self._is_lost = False
         self.listener: Callable[[], None] | None = None
         """Called in the moment when something happens, in place of waking who waits."""
@@ -146,16 +136,11 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.has_received = True
-        if self._body is None:
-            self._http.receive_data(data)
-        else:
-            self._unread.append(data)
+        self._http.receive_data(data)
         self._tell()
 
     def eof_received(self) -> None:
-        self._is_at_end = True
-        if self._body is None:
-            self._http.receive_data(b"")
+        self._http.receive_data(b"")
         self._tell()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -188,16 +173,15 @@ class _Connection(asyncio.Protocol):
     @property
     def is_usable(self) -> bool:
         """True while an idle connection was neither closed nor sent anything unasked."""
-        return not (self._is_lost or self._is_at_end or self.has_received)
+        return not self._is_lost and not self.has_received
 
     def start_next_cycle(self) -> bool:
         """Make ready for the next request; False when the server wants no more."""
-        body = self._body
-        if self._is_lost or self._is_at_end or not self._may_stay or body is None:
+        if self._is_lost or self._http.our_state is not h11.DONE:
             return False
-        if not body.is_ended or body.has_surplus or self._unread:
+        if self._http.their_state is not h11.DONE or self._http.trailing_data[0]:
             return False
-        self._http, self._body = h11.Connection(h11.CLIENT), None
+        self._http.start_next_cycle()
         self.has_received = False
         return True
 
@@ -220,80 +204,46 @@ class _Connection(asyncio.Protocol):
         self._transport.write(b"".join(piece for piece in pieces if piece))
         if self._writable is not None:
             await self._writable
-        while not isinstance(answer := self._poll(), h11.Response):
-            if answer is h11.NEED_DATA:
-                await self.arrival(limit_s)
-        self._body = Body(answer.status_code, answer.headers)
-        self._may_stay = answer.http_version == b"1.1" and not _closes(answer.headers)
-        if rest := self._http.trailing_data[0]:
-            self._unread.append(rest)
-        return answer
+        while True:
+            event = await self.next_event(limit_s)
+            if isinstance(event, h11.Response):
+                return event
 
-    def _poll(self) -> Any:
+    async def next_event(self, limit_s: float | None) -> Any:
+        """Return the next event of the answer, waiting for it."""
+        while True:
+            event = self.poll()
+            if event is not h11.NEED_DATA:
+                return event
+            loop = asyncio.get_running_loop()
+            self._arrived = arrived = loop.create_future()
+            timer = None
+            if limit_s is not None:
+                timer = loop.call_later(limit_s, _time_out, arrived)
+            try:
+                await arrived
+            finally:
+                self._arrived = None
+                if timer is not None:
+                    timer.cancel()
+
+    def poll(self) -> Any:
+        """Return the next event at hand, or NEED_DATA when more may come.
+
+        Raises: httpx.RemoteProtocolError, ReadError.
+        """
         try:
             event = self._http.next_event()
         except h11.RemoteProtocolError as error:
             raise httpx.RemoteProtocolError(str(error)) from error
         if event is h11.NEED_DATA and self._is_lost:
-            raise self._read_error()
+            raise httpx.ReadError(str(self._lost or "the connection was closed"))
         return event
-
-    def take(self) -> bytes:
-        """Return what is at hand of the body, in one piece.
-
-        Raises: httpx.RemoteProtocolError, ReadError.
-        """
-        body, unread = self._body, self._unread
-        assert body is not None
-        try:
-            if unread:
-                self._unread = []
-                return body.feed(unread[0] if len(unread) == 1 else b"".join(unread))
-            if self._is_at_end:
-                body.end()
-        except BadBody as error:
-            raise httpx.RemoteProtocolError(str(error)) from error
-        if self._is_lost and not body.is_ended:
-            raise self._read_error()
-        return b""
-
-    @property
-    def is_answered(self) -> bool:
-        """True once all of the body was taken."""
-        return self._body is not None and self._body.is_ended
-
-    @property
-    def has_more(self) -> bool:
-        """True while taking would bring something new, be it the end."""
-        return not self.is_answered and bool(self._unread or self._is_at_end or self._is_lost)
-
-    def _read_error(self) -> httpx.ReadError:
-        return httpx.ReadError(str(self._lost or "the connection was closed"))
-
-    async def arrival(self, limit_s: float | None) -> None:
-        """Wait until something happens. Raises: httpx.ReadTimeout."""
-        loop = asyncio.get_running_loop()
-        self._arrived = arrived = loop.create_future()
-        timer = None
-        if limit_s is not None:
-            timer = loop.call_later(limit_s, _time_out, arrived)
-        try:
-            await arrived
-        finally:
-            self._arrived = None
-            if timer is not None:
-                timer.cancel()
 
     def close(self) -> None:
         """End the connection at once."""
         if self._transport is not None:
             self._transport.abort()
-
-
-def _closes(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Say whether the server ends the connection after this answer."""
-    words = (word for name, value in headers if name == b"connection" for word in value.split(b","))
-    return any(word.strip().lower() == b"close" for word in words)
 
 
 def _time_out(arrived: "asyncio.Future[None]") -> None:
@@ -315,6 +265,8 @@ class DirectBody(httpx.AsyncByteStream):
         self._place = place
         self._connection: _Connection | None = connection
         self._limit_s = limit_s
+        self._early: Any = None
+        """An event that was waited for and not yet handed on."""
 
     async def pour(self, take: Callable[[bytes], None]) -> None:
         """Hand each piece to `take` in the moment when it arrives, until the answer ends.
@@ -331,10 +283,10 @@ class DirectBody(httpx.AsyncByteStream):
             if ended.done():
                 return
             try:
-                while connection.has_more:
-                    if piece := connection.take():
-                        take(piece)
-                if connection.is_answered and not ended.done():
+                piece, is_end = self._next_piece(connection)
+                if piece:
+                    take(piece)
+                if is_end and not ended.done():
                     ended.set_result(None)
             except Exception as error:  # noqa: BLE001 - raised where the answer is waited for
                 if not ended.done():
@@ -363,12 +315,27 @@ class DirectBody(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         connection = self._connection
         assert connection is not None
-        while not connection.is_answered:
-            if not connection.has_more:
-                await connection.arrival(self._limit_s)
-            elif piece := connection.take():
+        while True:
+            piece, is_end = self._next_piece(connection)
+            if piece:
                 yield piece
-        self._finish(connection)
+            if is_end:
+                self._finish(connection)
+                return
+            if not piece:
+                self._early = await connection.next_event(self._limit_s)
+
+    def _next_piece(self, connection: _Connection) -> tuple[bytes, bool]:
+        """Return what is there, in one piece, and whether the answer is at its end."""
+        pieces: list[bytes] = []
+        event, self._early = self._early or connection.poll(), None
+        while isinstance(event, h11.Data):
+            pieces.append(bytes(event.data))
+            event = connection.poll()
+        is_end = isinstance(event, h11.EndOfMessage)
+        if not is_end and event is not h11.NEED_DATA:
+            raise httpx.RemoteProtocolError(f"unexpected {type(event).__name__}")
+        return b"".join(pieces), is_end
 
     def _finish(self, connection: _Connection) -> None:
         self._connection = None

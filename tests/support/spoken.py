@@ -29,7 +29,6 @@ _SILENT_FILES = frozenset(
         "journal/records.py",
         "llm/scripted.py",
         "llm/_transport.py",
-        "llm/_body.py",
         "endpoint/transcript.py",  # one page for all who look at the session
         "permission/inert.py",  # explains a table to its reader
         "endpoint/framing.py",  # for whoever writes a client
