@@ -20,6 +20,17 @@ _VARIABLE = re.compile(r"\$\{[^}]*\}|\$[A-Za-z_][A-Za-z0-9_]*|\$[^(\s]")
 _QUOTING = re.compile(r"['\"\\]")
 _PIECES = re.compile(r"[=:@,]")
 _BRACES = re.compile(r"[{},]")
+_WRITERS = frozenset(
+    "tee rm rmdir unlink shred mv cp ln install touch mkdir truncate dd rsync scp chmod chown sponge patch"
+    " sed perl".split()
+)
+_TARGET = re.compile(r">[>|&]?\s*([^\s;&|()<>]+)")
+_IN_PLACE = re.compile(r"-[A-Za-z]*i|--in-place")
+_OPTION = re.compile(r"-[^-]|--.")
+_CLUSTER = re.compile(r"-([A-Za-z0-9]+)\Z")
+_ASSIGNED = re.compile(r"\b([A-Za-z_][A-Za-z0-9_]*)=([\w./'\"-]+)")
+_ALIASED = re.compile(r"[A-Za-z_][\w-]*=(.+)", re.DOTALL)
+_DEFAULT = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*:?[-=+]([^{}]*)\}")
 _MAX_TOKENS = 8000
 _MAX_TEXT = 64 * 1024
 
@@ -57,13 +68,6 @@ def rough_words(command: str) -> list[str]:
     return [*words, *(piece for word in words for piece in _PIECES.split(word) if piece != word)]
 
 
-_WRITERS = frozenset(
-    "tee rm rmdir unlink shred mv cp ln install touch mkdir truncate dd rsync scp chmod chown sponge patch"
-    " sed perl".split()
-)
-_TARGET = re.compile(r">[>|&]?\s*([^\s;&|()<>]+)")
-
-
 def written_words(command: str) -> list[str]:
     """Return the words that the command may write: targets of redirects, and what writers name."""
     words = [_QUOTING.sub("", word) for word in _TARGET.findall(command[:_MAX_TEXT])]
@@ -72,9 +76,6 @@ def written_words(command: str) -> list[str]:
         if names & _WRITERS and (not names & {"sed", "perl"} or any(map(_IN_PLACE.match, chunk))):
             words += [*chunk, *(piece for word in chunk for piece in _PIECES.split(word))]
     return words
-
-
-_IN_PLACE = re.compile(r"-[A-Za-z]*i|--in-place")
 
 
 def _covers_words(values: Sequence[str], words: Sequence[str], *, is_prefix: bool) -> bool:
@@ -111,10 +112,6 @@ def _covers_anywhere(tokens: Sequence[str], words: Sequence[str]) -> bool:
                 for word in words[1:]
             )
     return False
-
-
-_OPTION = re.compile(r"-[^-]|--.")
-_CLUSTER = re.compile(r"-([A-Za-z0-9]+)\Z")
 
 
 def _has_option(values: Sequence[str], option: str) -> bool:
@@ -162,11 +159,6 @@ def _rough(command: str) -> tuple[tuple[str, ...], ...]:
     if "{" in text:
         found.append(tuple(whole[:_MAX_TOKENS]))
     return tuple(found)
-
-
-_ASSIGNED = re.compile(r"\b([A-Za-z_][A-Za-z0-9_]*)=([\w./'\"-]+)")
-_ALIASED = re.compile(r"[A-Za-z_][\w-]*=(.+)", re.DOTALL)
-_DEFAULT = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*:?[-=+]([^{}]*)\}")
 
 
 def _value(variable: str, known: dict[str, str]) -> str:

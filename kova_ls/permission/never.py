@@ -76,9 +76,6 @@ NEVER: tuple[Never, ...] = (
     Never(
         "npx bunx uvx pnpx pipx:run pnpm:dlx yarn:dlx npm:exec npm:x npm:create npm:init npm:innit"
         " npm:explore npm:exe npm:explo npm:explor npm:ini npm:inni npm:cr npm:cre npm:crea npm:creat"
-        ""
-        ""
-        ""
         " hatch:env:run pnpm:create yarn:create pnpm:exec yarn:exec uv:run uv:tool:run poetry:run"
         " pdm:run hatch:run rye:run pipenv:run pipenv:shell pixi:run bundle:exec composer:exec"
         " conda:run mamba:run micromamba:run corepack nix:run nix:shell nix:develop nix-shell"
