@@ -991,6 +991,26 @@ async def test_who_looks_elsewhere_is_told_that_the_turn_ended(
         await nvim.wait_lua("said[2] == 'Kova failed: Come back later.'")
 
 
+async def test_of_a_goal_that_goes_on_nobody_is_told_at_each_turn(
+    tmp_path: Path, workspace: Path
+) -> None:
+    async with editor(tmp_path, workspace) as (nvim, engine):
+        await begin(nvim, engine)
+        await nvim.command("Kova close")
+        await nvim.lua("""
+        told = {}
+        require('kova.text').say = function(line) table.insert(told, line) end
+        """)
+        goal = {"goalId": "g1", "objective": "Tidy up", "by": "goal"}
+        engine.event("goal.updated", {"goal": {**goal, "status": "active"}})
+        engine.event("turn.completed", {"stopReason": "done"})
+        engine.event("goal.updated", {"goal": {**goal, "status": "complete"}})
+        await nvim.wait_lua(
+            "#told > 0 and require('kova.session').current.goal.status == 'complete'"
+        )
+        assert await nvim.lua("return told") == ["Kova: goal complete: Tidy up, turns begun: 0"]
+
+
 async def test_usage_and_the_end_of_a_turn_come_with_what_the_engine_says(
     tmp_path: Path, workspace: Path
 ) -> None:

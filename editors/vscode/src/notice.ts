@@ -21,7 +21,7 @@ export function noticeOf(event: Event, head: Head): Notice | undefined {
       return { kind: "waits", subject: known.payload.request.questions[0]?.question ?? "" };
     case "turn.completed": {
       const { stopReason } = known.payload;
-      const goesOn = head.queue.length > 0;
+      const goesOn = head.queue.length > 0 || head.goal?.status === "active";
       return goesOn || stopReason === "interrupted"
         ? undefined
         : { kind: stopReason === "failed" ? "failed" : "done", subject: head.title };

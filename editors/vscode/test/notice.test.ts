@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Head } from "../src/head";
 import { noticeOf } from "../src/notice";
-import type { Event, QueuedPrompt } from "../src/protocol.gen";
+import type { Event, Goal, QueuedPrompt } from "../src/protocol.gen";
 
 const HEAD = { title: "Tidy up", queue: [] as readonly QueuedPrompt[], approvals: [{ title: "older card" }] } as unknown as Head;
 
@@ -23,4 +23,10 @@ test("an end is told, not one that the person made, nor one that another prompt 
   assert.equal(told("turn.completed", { stopReason: "interrupted" }), undefined);
   assert.equal(told("turn.completed", { stopReason: "done" }, { queue: [{}] as unknown as readonly QueuedPrompt[] }), undefined);
   assert.equal(told("item.completed", {}), undefined);
+});
+
+test("a turn of a goal that goes on is no end, the one that reached it is", () => {
+  const at = (status: string) => told("turn.completed", { stopReason: "done" }, { goal: { status } as unknown as Goal });
+  assert.equal(at("active"), undefined);
+  assert.deepEqual(at("complete"), { kind: "done", subject: "Tidy up" });
 });

@@ -57,6 +57,9 @@ apply["turn.completed"] = function(s, p)
   take_usage(s, p.usage)
   sink().turn_completed(p)
   local failed = p.error ~= nil
+  if not failed and s.goal and s.goal.status == "active" then
+    return -- the next turn begins by itself; the goal's own end is told
+  end
   local words = failed and t("failed: ") .. (p.error.message or "") or ("%s: %s"):format(p.stopReason or "ended", s.title)
   require("kova.chat").call_back("Kova " .. words, failed and vim.log.levels.ERROR or vim.log.levels.INFO)
 end
