@@ -91,7 +91,9 @@ class Overlay:
         path = known.document.path
         # An editor that reads a file anew tells it as any other change.
         is_dirty = not (_may_be_on_disk(path, text) and _is_on_disk(path, text))
-        known.document = Document(path, text, version or 0, is_dirty)
+        known.document = Document(
+            path, text, version or 0, is_dirty, known.document.typed + is_dirty
+        )
         self._tell()
 
     def saved(self, uri: str, text: str | None) -> None:
@@ -113,7 +115,10 @@ class Overlay:
         """Take `kova/editor/documentChanged`."""
         known = self._of(uri)
         if known is not None:
-            known.document = replace(known.document, is_dirty=is_dirty)
+            old = known.document
+            known.document = replace(
+                old, is_dirty=is_dirty, typed=old.typed + (is_dirty and not old.is_dirty)
+            )
             self._tell()
         elif (path := document_path(uri)) is not None:
             (self._unseen.add if is_dirty else self._unseen.discard)(path)

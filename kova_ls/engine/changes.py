@@ -63,8 +63,17 @@ class FileReview:
 # -- what was written ------------------------------------------------------------------------------
 
 
-async def wrote(session: "Session", path: str, before: str | None, now: str | None) -> None:
-    """Record that the agent wrote a file; `before` is None for a new one, `now` for a deleted one."""
+async def wrote(
+    session: "Session",
+    path: str,
+    before: str | None,
+    now: str | None,
+    permissions: int | None = None,
+) -> None:
+    """Record that the agent wrote a file; `before` is None for a new one, `now` for a deleted one.
+
+    `permissions` are those that a deleted one had.
+    """
     if path == session.plan_path:
         return
     uri = file_uri(path)
@@ -93,6 +102,7 @@ async def wrote(session: "Session", path: str, before: str | None, now: str | No
                 turn_id=turn_id,
                 turn_ids=turns,
                 is_open=base != now,
+                permissions=permissions if now is None else None,
             ),
             base,
             now,
@@ -283,7 +293,7 @@ async def _decide(
     files = _files(session, overlays, path)
     if record.change == "delete":
         if decision == "revert":
-            await _bring_back(files, overlays, path, joined(review.before))
+            await _bring_back(files, overlays, path, joined(review.before), record.permissions)
             decided = decided.model_copy(update={"change": "create"})
         await _record(session, decided.model_copy(update={"is_open": False}), None, None)
         return []
@@ -325,11 +335,13 @@ async def _remove(files: Files, overlays: Overlays, path: str, text: str) -> Non
     await asyncio.to_thread(remove_text, path, text, files.display(path))
 
 
-async def _bring_back(files: Files, overlays: Overlays, path: str, text: str) -> None:
+async def _bring_back(
+    files: Files, overlays: Overlays, path: str, text: str, permissions: int | None
+) -> None:
     _refuse_unsaved(files, overlays, path)
     name = files.display(path)
     # Like an empty file: what came to the place meanwhile stays.
-    await asyncio.to_thread(replace_text, path, text, decode(b"", name), name)
+    await asyncio.to_thread(replace_text, path, text, decode(b"", name), name, permissions)
     await overlays.reload([path])
 
 
@@ -370,6 +382,11 @@ def _ends_like(text: str, present: str) -> str:
         return text
     text = text.replace("\r\n", "\n")
     return text.replace("\n", "\r\n") if ends == "CRLF" else text
+
+
+def is_same_but_ends(one: str, other: str) -> bool:
+    """Say whether texts differ in nothing but the kind of their line ends."""
+    return _ends_like(one, other) == other
 
 
 def _counts(before: str, now: str) -> tuple[int, int]:

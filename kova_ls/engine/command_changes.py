@@ -2,11 +2,13 @@
 
 Those are the files that the agent read or wrote while the engine ran, that are not reviewed yet, or
 that are open in an editor. Of others nobody has the text any more when a command has ended.
-Invariant: a file with unsaved text in an editor, or with secrets, is left out.
+Invariant: a file with unsaved text in an editor, or with secrets, is left out; so is one that
+somebody typed into while the command ran.
 """
 
 import asyncio
 import os
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from kova_ls.engine.blobs import load
-from kova_ls.engine.changes import path_of, wrote
+from kova_ls.engine.changes import is_same_but_ends, path_of, wrote
 from kova_ls.engine.disk import decode, read
 from kova_ls.engine.overlays import Stamp, stamp_of
 from kova_ls.engine.workspace import Overlays
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 _MAX_FILES = 300
 _MAX_BYTES = 1_000_000
 _MAX_ALL_BYTES = 20_000_000
+_MAX_BYTES_AFTER = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,13 @@ class _Known:
     """A file before a command."""
 
     stamp: Stamp
-    file: TextFile
+    file: TextFile | None
+    """None when the agent had deleted it."""
     record: r.ChangesUpdated | None
     """What was to be reviewed of it."""
+    permissions: int | None
+    typed: int
+    """See `Document`."""
 
 
 Known = dict[str, _Known]
@@ -69,7 +76,8 @@ async def known_before(session: "Session", overlays: Overlays) -> Known:
     )
     if not wanted:
         return {}
-    return await asyncio.to_thread(_read, list(islice(wanted, _MAX_FILES)), records)
+    typed = {path: document.typed for path, document in documents.items()}
+    return await asyncio.to_thread(_read, list(islice(wanted, _MAX_FILES)), records, typed)
 
 
 async def record_after(session: "Session", overlays: Overlays, known: Known) -> None:
@@ -78,25 +86,30 @@ async def record_after(session: "Session", overlays: Overlays, known: Known) -> 
         if stamp_of(path) == was.stamp:
             continue
         document = overlays.get(path)
-        if document is not None and document.is_dirty:
+        if document is not None and (document.is_dirty or document.typed != was.typed):
             continue
         now = None
         if os.path.lexists(path):
             try:
-                now = decode(read(path, 50_000_000, path), path).text
+                now = decode(read(path, _MAX_BYTES_AFTER, path), path).text
             except ToolError:
                 continue
-        elif was.file.encoding != "utf-8" or was.file.has_bom:
+        elif was.file is None or was.file.encoding != "utf-8" or was.file.has_bom:
             continue  # putting back could not write the same bytes
         record = next((c for c in session.state.changes.values() if path_of(c) == path), None)
         # What a person put back while it ran has its own record already.
         before = (
-            was.file.text
+            was.file and was.file.text
             if record is was.record
             else load(session.folder, record and record.written)
         )
-        if before is not None and before != now:
-            await wrote(session, path, before, now)
+        if before is None:
+            is_back = record is not None and record.change == "delete" and now is not None
+            if not is_back:
+                continue
+        elif now is not None and is_same_but_ends(before, now):
+            continue
+        await wrote(session, path, before, now, was.permissions)
 
 
 def _has_secrets(path: str, home: str) -> bool:
@@ -107,16 +120,18 @@ def _has_secrets(path: str, home: str) -> bool:
     return guarded is not None and guarded.kind == "sensitive"
 
 
-def _read(paths: list[str], records: dict[str, r.ChangesUpdated]) -> Known:
+def _read(paths: list[str], records: dict[str, r.ChangesUpdated], typed: dict[str, int]) -> Known:
     known: Known = {}
     room = _MAX_ALL_BYTES
     for path in paths:
-        stamp = stamp_of(path)
+        stamp, record = stamp_of(path), records.get(path)
+        if stamp is None and record is not None and record.change == "delete":
+            known[path] = _Known(None, None, record, record.permissions, typed.get(path, 0))
         if stamp is None or stamp[1] > min(_MAX_BYTES, room):
             continue
-        with suppress(ToolError):
-            known[path] = _Known(
-                stamp, decode(read(path, _MAX_BYTES, path), path), records.get(path)
-            )
+        with suppress(ToolError, OSError):
+            file = decode(read(path, _MAX_BYTES, path), path)
+            permissions = stat.S_IMODE(os.stat(path, follow_symlinks=False).st_mode)
+            known[path] = _Known(stamp, file, record, permissions, typed.get(path, 0))
             room -= stamp[1]
     return known

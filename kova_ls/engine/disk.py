@@ -131,16 +131,25 @@ def _binary(data: bytes, name: str) -> str:
 
 
 @contextmanager
-def _folder_of(path: str) -> Generator[tuple[int | None, str]]:
+def _folder_of(path: str, *, is_made: bool = False) -> Generator[tuple[int | None, str]]:
     """Yield (folder descriptor, name) reached without following any link."""
     if not _BY_FOLDER:
+        if is_made:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
         yield None, path
         return
     *folders, name = path.split(os.sep)[1:]
     handle = os.open(os.sep, _FOLDER_FLAGS)
     try:
         for folder in folders:
-            inner = os.open(folder, _FOLDER_FLAGS, dir_fd=handle)
+            try:
+                inner = os.open(folder, _FOLDER_FLAGS, dir_fd=handle)
+            except FileNotFoundError:
+                if not is_made:
+                    raise
+                with suppress(FileExistsError):
+                    os.mkdir(folder, dir_fd=handle)
+                inner = os.open(folder, _FOLDER_FLAGS, dir_fd=handle)
             os.close(handle)
             handle = inner
         yield handle, name or "."
@@ -170,20 +179,22 @@ def read(path: str, max_bytes: int, name: str) -> bytes:
         raise ToolError(_why(error, path, name, "read")) from None
 
 
-def replace_text(path: str, text: str, like: TextFile | None, name: str) -> tuple[str, bool]:
+def replace_text(
+    path: str, text: str, like: TextFile | None, name: str, permissions: int | None = None
+) -> tuple[str, bool]:
     """Write, and return the text that stood there and whether the file is new.
 
+    A new file gets the `permissions`; one that stood there keeps its own.
     Raises: ToolError; the file is then as it was.
     """
     data = encode(text, like, name)
     temporary = f".{os.path.basename(path)[:100]}.{token_hex(6)}.kova"
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with _folder_of(path) as (folder, last):
+        with _folder_of(path, is_made=True) as (folder, last):
             if folder is None:
                 temporary = os.path.join(os.path.dirname(path), temporary)
             mode, old, is_new = _standing(folder, last, path, like, name)
-            _write_new(temporary, folder, data, mode)
+            _write_new(temporary, folder, data, mode, permissions)
             try:
                 # Checked again at the last moment: a file that came or changed meanwhile stays.
                 again = _standing(folder, last, path, like, name)
@@ -232,7 +243,13 @@ def _standing(
     return found, old, False
 
 
-def _write_new(name: str, folder: int | None, data: bytes, like: os.stat_result | None) -> None:
+def _write_new(
+    name: str,
+    folder: int | None,
+    data: bytes,
+    like: os.stat_result | None,
+    permissions: int | None,
+) -> None:
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW, 0o666, dir_fd=folder)
     try:
         with open(handle, "wb", buffering=0) as file:
@@ -244,6 +261,8 @@ def _write_new(name: str, folder: int | None, data: bytes, like: os.stat_result 
                     with suppress(OSError):
                         os.fchown(handle, like.st_uid, like.st_gid)
                 os.fchmod(handle, stat.S_IMODE(like.st_mode))
+            elif permissions is not None:
+                os.fchmod(handle, permissions)
             os.fsync(handle)
     except BaseException:
         os.unlink(name, dir_fd=folder)

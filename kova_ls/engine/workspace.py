@@ -43,6 +43,8 @@ class Document:
     version: int
     is_dirty: bool
     """It holds changes that are not on the disk."""
+    typed: int = 0
+    """Grows whenever it gets such changes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -392,7 +392,7 @@ class RootEntry(Value):
 class ChangesUpdated(Record):
     """What the agent did to a file, as far as no person has reviewed it."""
 
-    private_fields: ClassVar[frozenset[str]] = frozenset({"base", "written"})
+    private_fields: ClassVar[frozenset[str]] = frozenset({"base", "written", "permissions"})
     type: Literal["changes.updated"] = "changes.updated"
     """Tag."""
     change_id: str
@@ -419,6 +419,8 @@ class ChangesUpdated(Record):
     """Client name of that person's editor."""
     is_open: bool = True
     """Something of it is not reviewed yet."""
+    permissions: int | None = None
+    """Of a file that is gone, to come back with."""
 
 
 class GoalBudget(Value):

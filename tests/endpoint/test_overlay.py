@@ -100,6 +100,24 @@ def test_a_new_document_is_dirty_and_a_saved_one_clean(tmp_path):
     assert overlay.get(os.path.realpath(path)) is None
 
 
+def test_typing_is_counted_and_reading_anew_is_not(tmp_path):
+    overlay, path = Overlay(), tmp_path / "a.txt"
+    path.write_text("one")
+    name, uri = os.path.realpath(path), path.as_uri()
+    overlay.opened({"uri": uri, "version": 1, "text": "one"})
+    path.write_text("two")
+    overlay.changed(uri, 2, [{"text": "two"}])
+    assert overlay.get(name).typed == 0
+    overlay.changed(uri, 3, [{"text": "three"}])
+    path.write_text("three")
+    overlay.saved(uri, None)
+    assert (overlay.get(name).typed, overlay.get(name).is_dirty) == (1, False)
+    overlay.dirtied(uri, is_dirty=True)
+    overlay.dirtied(uri, is_dirty=True)
+    overlay.dirtied(uri, is_dirty=False)
+    assert overlay.get(name).typed == 2
+
+
 def test_what_is_no_regular_file_is_not_read(tmp_path):
     """Reading a pipe would stop the engine."""
     overlay, path = Overlay(), tmp_path / "pipe"

@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -178,3 +179,71 @@ async def test_what_a_command_made_binary_is_left_out(stage: Stage) -> None:
     session = await turn(stage, read("a.txt"), bash("printf 'a\\0b' > a.txt"))
     assert session.state.changes == {}
     assert path.read_bytes() == b"a\0b"
+
+
+async def test_a_deleted_file_comes_back_with_its_permissions(stage: Stage) -> None:
+    path = stage.put("run.sh", OLD)
+    path.chmod(0o750)
+    session = await turn(stage, read("run.sh"), bash("rm run.sh"))
+    assert await put_back(stage, session) == []
+    assert path.stat().st_mode & 0o777 == 0o750
+
+
+async def test_a_file_that_a_command_deleted_and_another_brought_back_is_no_change(
+    stage: Stage,
+) -> None:
+    path = stage.put("a.txt", OLD)
+    session = await turn(
+        stage, read("a.txt"), bash("cp a.txt b.txt; rm a.txt"), bash("mv b.txt a.txt")
+    )
+    assert path.read_text() == OLD
+    assert session.state.changes == {}
+
+
+async def test_a_file_that_a_command_deleted_and_another_wrote_is_a_modified_one(
+    stage: Stage,
+) -> None:
+    path = stage.put("a.txt", OLD)
+    session = await turn(stage, read("a.txt"), bash("rm a.txt"), bash("printf new > a.txt"))
+    [review] = await reviews(stage, session)
+    assert review.record.change == "modify"
+    assert await put_back(stage, session) == []
+    assert path.read_text() == OLD
+
+
+async def test_what_a_person_saved_while_a_command_ran_is_not_put_back(stage: Stage) -> None:
+    path = stage.put("a.txt", OLD)
+    stage.editor.opened.open(path, OLD, is_dirty=False)
+    stage.script(
+        "script", [read("a.txt"), bash("touch on; until test -e off; do :; done"), say("")]
+    )
+    session = stage.create()
+    session.configure("tester", level=ApprovalLevel.AUTO)
+    stage.prompt(session, "Go.")
+    while not (stage.workspace / "on").exists():
+        await asyncio.sleep(0)
+    mine = "mine\n" + OLD
+    path.write_text(mine)
+    known = stage.editor.opened.documents[str(path.resolve())]
+    stage.editor.opened.documents[known.path] = replace(known, text=mine, version=3, typed=1)
+    (stage.workspace / "off").touch()
+    await stage.idle(session)
+    assert session.state.changes == {}
+    assert path.read_text() == mine
+
+
+async def test_line_ends_alone_are_nothing_to_put_back(stage: Stage) -> None:
+    path = stage.put("a.txt", OLD)
+    session = await turn(stage, read("a.txt"), bash("sed -i 's/$/\\r/' a.txt"))
+    assert path.read_bytes() == OLD.replace("\n", "\r\n").encode()
+    assert session.state.changes == {}
+
+
+async def test_no_folder_is_made_behind_a_link_that_came_since(stage: Stage) -> None:
+    path = stage.put("sub/deep/a.txt", OLD)
+    session = await turn(
+        stage, read("sub/deep/a.txt"), bash("rm -r sub; mkdir other; ln -s other sub")
+    )
+    [refused] = await put_back(stage, session)
+    assert "a link" in refused
+    assert not path.parent.exists()
