@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 _RESTARTED = "The engine was started anew."
 _ENDS = "The engine comes to its end."
 _LEFT_MODE = "The session left mode `goal`."
+_CLOSED = (
+    "In this turn you ended a goal that the person had paused or given a budget. End the turn; "
+    "another goal can be set when they ask again."
+)
 _WAITS = (
     "Somebody said stop after the prompt that you work on. End the turn; a goal can be set when "
     "the person asks again."
@@ -124,6 +128,8 @@ def create(session: "Session", objective: str, criterion: str | None, *, replace
         raise ToolError("This turn began by itself; a goal is set only when the person asks.")
     if state.held is not None:
         raise ToolError(_paused(old) if old and old.status is GoalStatus.PAUSED else _WAITS)
+    if state.turn_id is not None and state.tally.closed_in == state.turn_id:
+        raise ToolError(_CLOSED)
     is_open = old is not None and not old.status.is_end
     if old is not None and is_open:
         if old.status is GoalStatus.PAUSED:
@@ -166,7 +172,9 @@ def update(session: "Session", status: GoalWord, why: str | None) -> str:
                 "Verify the objective first, by looking or running something, then say in "
                 "`reason` what shows that it is met."
             )
-        _move(session, Deed.COMPLETE, TOOL, why)
+        is_limited = goal.status is GoalStatus.PAUSED or goal.budget is not None
+        tally = state.tally.model_copy(update={"closed_in": state.turn_id if is_limited else None})
+        _set(session, goals.moved(goal, Deed.COMPLETE, TOOL, why), tally)
         return "The goal is complete; no further turn begins for it. Tell the person the outcome."
     if goal.status is GoalStatus.PAUSED:
         raise ToolError(_paused(goal))

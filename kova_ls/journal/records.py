@@ -466,6 +466,8 @@ class GoalTally(Value):
     """Turns in a row that brought nothing new."""
     trace: str = ""
     """Digest of what the calls of the last turn were and gave."""
+    closed_in: str | None = None
+    """The turn in which the model ended a goal that was paused or had a budget."""
 
 
 class GoalUpdated(Record):

@@ -338,6 +338,33 @@ async def test_another_goal_does_not_shed_the_budget(tmp_path):
     await stage.close()
 
 
+async def test_a_goal_that_was_limited_is_not_traded_for_another_within_a_turn(tmp_path):
+    steps = [CREATE, say(["So ", "far."], delay_ms=1), COMPLETE, CREATE, END, CREATE, END, END]
+    stage = Stage(tmp_path, [*steps, END, END])
+    session = stage.create(mode="goal")
+    stage.prompt(session, "Go.")
+    await stage.until(lambda: session.state.goal is not None)
+    autonomy.set_budget(session, r.GoalBudget(turns=1))
+    stage.prompt(session, "Well?", when_busy=WhenBusy.QUEUE)
+    await stage.idle(session)
+    assert session.state.goal.status == "complete"
+    assert results(stage)[-1].startswith("In this turn you ended a goal that the person had")
+    stage.prompt(session, "Set another.")
+    await stage.until(lambda: session.state.goal.status == "active")
+    await session.interrupt(None)
+    await stage.close()
+
+
+async def test_a_paused_goal_is_not_traded_for_an_active_one(tmp_path):
+    stage, session = await in_own_turn(tmp_path, slow("So"), COMPLETE, CREATE, END)
+    autonomy.pause(session, "me")
+    await stage.idle(session)
+    stage.prompt(session, "What did you do?")
+    await stage.idle(session)
+    assert session.state.goal.status == "complete"
+    await stage.close()
+
+
 # -- the person -----------------------------------------------------------------------------------
 
 
