@@ -1,6 +1,6 @@
 """Draw the session's state machine as Mermaid.
 
-Source: `TRANSITIONS` of kova_ls/engine/machine.py, and nothing else.
+Source: `TRANSITIONS` of kova_ls/engine/transitions.py, and nothing else.
 """
 
 from collections.abc import Mapping

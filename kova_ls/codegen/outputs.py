@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kova_ls.codegen import diagram, jsonschema, lua, openrpc, table, typescript
-from kova_ls.engine import machine
+from kova_ls.engine.transitions import TRANSITIONS
 from kova_ls.protocol.handshake import VERSION
 from kova_ls.protocol.methods import METHODS
 from kova_ls.tools import discover
@@ -62,7 +62,7 @@ def wanted(root: Path) -> dict[Path, str]:
         "methods": lambda: table.methods(METHODS),
         "settings": lambda: table.settings(jsonschema.config_schema()),
         "tools": lambda: table.tools(discover().values()),
-        "machine": lambda: diagram.draw(machine.TRANSITIONS, SessionState.IDLE),
+        "machine": lambda: diagram.draw(TRANSITIONS, SessionState.IDLE),
     }
     for page in PAGES:
         path = root / page

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kova_ls.engine.notices import notice
 from kova_ls.engine.places import workspace_path
+from kova_ls.engine.waiters import wake
 from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
 from kova_ls.values import Answer, QuestionRequest
@@ -64,7 +65,7 @@ def respond(
             option=option,
         )
     )
-    session.wake(approval_id)
+    wake(session, approval_id)
 
 
 def remember(session: "Session", rules: tuple[str, ...]) -> None:
@@ -94,7 +95,7 @@ def answer(
             resolved_by=by,
         )
     )
-    session.wake(question_id)
+    wake(session, question_id)
 
 
 def resolution(session: "Session", ask_id: str) -> tuple[str, str] | None:

@@ -1,11 +1,9 @@
-"""Cards: what a waiting call shows, and how its turn is woken. First answer wins.
+"""Cards: what a waiting call shows. First answer wins.
 
 Invariant: silence is never a yes; a card offers "remember" only for rules that it lists.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from secrets import token_hex
 
 from kova_ls.permission.effects import Connect, RunCommand
@@ -28,22 +26,6 @@ _CARD_LINES = 400
 _CARD_BYTES = 100_000
 """Of one card's command or diffs, as they travel: no client has to cut them again."""
 _BRIEF_CHARS = 1_000
-
-
-@dataclass(slots=True)
-class Waiter:
-    """A turn that waits for a person."""
-
-    future: asyncio.Future[None]
-    rejudge: Callable[[str], None]
-    """Called with `mode` or `level` when one of them changed."""
-    look: Callable[[], None] = lambda: None
-    """Called after everything that an editor says: its documents may have moved."""
-
-    def wake(self) -> None:
-        """Let the turn look again."""
-        if not self.future.done():
-            self.future.set_result(None)
 
 
 def tool_card(

@@ -10,8 +10,9 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from kova_ls.engine import machine
-from kova_ls.engine.approvals import Waiter, plan_card
+from kova_ls.engine.approvals import plan_card
 from kova_ls.engine.card_watch import CardWatch
+from kova_ls.engine.waiters import Waiter
 from kova_ls.journal import records as r
 from kova_ls.tools._base import AskPlan, AskQuestions
 from kova_ls.values import Approval, QuestionRequest

@@ -30,6 +30,7 @@ from kova_ls.engine.running import CommandWatch
 from kova_ls.engine.session import Session
 from kova_ls.engine.title import one_line
 from kova_ls.engine.trust import not_trusted, trusts
+from kova_ls.engine.waiters import rejudge, rejudge_grants
 from kova_ls.errors import (
     IllegalTransition,
     KovaError,
@@ -272,7 +273,7 @@ class Engine:
         self.grants.hear()
         for session in self._sessions.values():
             if session.waiters:
-                session.rejudge_grants()
+                rejudge_grants(session)
             for waiter in tuple(session.waiters.values()):
                 waiter.look()
 
@@ -364,7 +365,7 @@ class Engine:
                 with contextlib.suppress(KovaError):
                     if roots != session.state.roots:
                         session.record(r.RootsChanged(roots=roots))
-                session.rejudge("engine")
+                rejudge(session, "engine")
 
     async def close(self) -> None:
         """End without ending turns: they go on when the next engine starts."""

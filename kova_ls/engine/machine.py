@@ -1,4 +1,4 @@
-"""What a session's records mean: the legal order, and the state they lead to. Pure.
+"""What a session's records mean: the state they lead to. Pure.
 
 Everything that changes session state is here; nothing here knows who asked.
 Invariant: `fold` raises before anything is written, so a journal never holds an illegal record:
@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kova_ls.engine.goals import traced
+from kova_ls.engine.transitions import TRANSITIONS
 from kova_ls.engine.usage import total
 from kova_ls.errors import IllegalTransition
 from kova_ls.journal import records as r
@@ -34,60 +35,6 @@ from kova_ls.vocabulary import (
     SessionState,
     StopReason,
 )
-
-_IDLE, _RUNNING, _WAITING = SessionState.IDLE, SessionState.RUNNING, SessionState.WAITING
-
-TRANSITIONS: dict[SessionState, dict[type[r.Record], SessionState]] = {
-    _IDLE: {
-        r.SessionConfigured: _IDLE,
-        r.SessionRenamed: _IDLE,
-        r.SessionArchived: _IDLE,
-        r.QueueUpdated: _IDLE,
-        r.RootsChanged: _IDLE,
-        r.ChangesUpdated: _IDLE,
-        r.GoalUpdated: _IDLE,
-        r.TurnStarted: _RUNNING,
-    },
-    _RUNNING: {
-        r.SessionConfigured: _RUNNING,
-        r.SessionRenamed: _RUNNING,
-        r.SessionArchived: _RUNNING,
-        r.QueueUpdated: _RUNNING,
-        r.RootsChanged: _RUNNING,
-        r.ChangesUpdated: _RUNNING,
-        r.GoalUpdated: _RUNNING,
-        r.StepStarted: _RUNNING,
-        r.ModelReplied: _RUNNING,
-        r.ItemStarted: _RUNNING,
-        r.ItemUpdated: _RUNNING,
-        r.ItemCompleted: _RUNNING,
-        r.ApprovalRequested: _RUNNING,
-        r.ApprovalResolved: _RUNNING,
-        r.QuestionRequested: _RUNNING,
-        r.QuestionResolved: _RUNNING,
-        r.TurnSuspended: _WAITING,
-        r.TurnResumed: _RUNNING,
-        r.StepCompleted: _RUNNING,
-        r.TurnCompleted: _IDLE,
-    },
-    _WAITING: {
-        r.SessionConfigured: _WAITING,
-        r.SessionRenamed: _WAITING,
-        r.SessionArchived: _WAITING,
-        r.QueueUpdated: _WAITING,
-        r.RootsChanged: _WAITING,
-        r.ChangesUpdated: _WAITING,
-        r.GoalUpdated: _WAITING,
-        r.ItemStarted: _WAITING,
-        r.ItemCompleted: _WAITING,
-        r.ApprovalRequested: _WAITING,
-        r.ApprovalResolved: _WAITING,
-        r.QuestionResolved: _WAITING,
-        r.TurnResumed: _RUNNING,
-    },
-}
-"""State -> record -> next state; what is not listed is illegal. The first record of a journal is
-`SessionCreated`, and only that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +213,7 @@ def _apply(state: State, record: r.Record, status: SessionState) -> State:
             return state._replace(status=status)
         case r.TurnResumed():
             return state._replace(
-                status=_WAITING if state.approvals or state.questions else status,
+                status=SessionState.WAITING if state.approvals or state.questions else status,
                 resumed_steps=state.resumed_steps + record.recovered,
             )
         case r.TurnCompleted():

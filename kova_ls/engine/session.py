@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import PydanticSerializationError
 
 from kova_ls.engine import autonomy, backlog, machine
-from kova_ls.engine.approvals import Waiter
 from kova_ls.engine.editor import Editor
 from kova_ls.engine.goals import GO_ON
 from kova_ls.engine.grant_set import GrantSet
 from kova_ls.engine.index import Summary, summary_of
 from kova_ls.engine.item_index import ItemIndex, last_todos, telling
-from kova_ls.engine.places import workspace_path
-from kova_ls.engine.stranded import strand
+from kova_ls.engine.stranded import end_stranded, is_stranded, strand
 from kova_ls.engine.title import title_of
+from kova_ls.engine.waiters import Waiter, rejudge
 from kova_ls.engine.well_formed import well_formed
 from kova_ls.errors import KovaError, RequestFailed
 from kova_ls.journal import records as r
@@ -76,7 +75,7 @@ class Session:
         """Commands that an interrupt stopped, with their processes."""
         self.partial_output = ""
         """What the stopped command had printed."""
-        self._judged_by: GrantSet | None = None
+        self.judged_by: GrantSet | None = None
         """What the permission files said when open cards were last judged."""
         self._steered = False
         self._committing: asyncio.Task[None] | None = None
@@ -203,8 +202,8 @@ class Session:
         if (known := backlog.known(self.state, prompt_id)) is not None:
             return known
         prompt_id = prompt_id or token_hex(8)
-        if self.is_stranded:
-            self.end_stranded()
+        if is_stranded(self):
+            end_stranded(self)
         if self.state.status is SessionState.IDLE and not self.state.queue:
             self.engine.models.check(self.state.model, editor)
             turn_id = token_hex(8)
@@ -276,7 +275,7 @@ class Session:
     async def _stop_turn(self) -> tuple[str, ...]:
         task = self.turn
         if task is None:
-            return self.end_stranded()
+            return end_stranded(self)
         running = self.state.turn_id
         first = self.journal.seq + 1
         task.cancel()
@@ -284,20 +283,7 @@ class Session:
         for stored in self.journal.read(first, self.journal.seq):
             if isinstance(stored.record, r.TurnCompleted) and stored.record.turn_id == running:
                 return stored.record.stopped
-        return self.end_stranded() if self.state.turn_id == running else ()
-
-    @property
-    def is_stranded(self) -> bool:
-        """True when nothing works on the turn: its end could not be written, or it never began."""
-        return self.turn is None and self.state.turn_id is not None and not self.leaving
-
-    def end_stranded(self) -> tuple[str, ...]:
-        """End such a turn. Raises: RequestFailed (`diskFailed`)."""
-        from kova_ls.engine.turn import end_stranded
-
-        stopped = end_stranded(self)
-        self.go_on()
-        return stopped
+        return end_stranded(self) if self.state.turn_id == running else ()
 
     def configure(
         self,
@@ -320,25 +306,7 @@ class Session:
         autonomy.mode_leaves(self, by, new.mode)
         self.record(new)
         self.engine.touched(self)
-        self.rejudge("mode" if new.mode is not old[0] else "level")
-
-    def rejudge(self, by: str) -> None:
-        """Judge open cards anew: what is allowed now goes on, what is blocked is refused."""
-        for waiter in tuple(self.waiters.values()):
-            waiter.rejudge(by)
-
-    def rejudge_grants(self) -> None:
-        """Judge open cards anew when the permission files changed since they were last judged."""
-        grants = self.engine.grants.load(workspace_path(self))
-        if grants != self._judged_by:
-            self._judged_by = grants
-            self.rejudge("rule")
-
-    def wake(self, ask_id: str) -> None:
-        """Let the turn go on that waits for an approval or a question."""
-        waiter = self.waiters.pop(ask_id, None)
-        if waiter is not None:
-            waiter.wake()
+        rejudge(self, "mode" if new.mode is not old[0] else "level")
 
     # -- turns --------------------------------------------------------------------------------
 

@@ -15,6 +15,20 @@ if TYPE_CHECKING:
 AGAIN_S = 5.0
 
 
+def is_stranded(session: "Session") -> bool:
+    """True when nothing works on the turn: its end could not be written, or it never began."""
+    return session.turn is None and session.state.turn_id is not None and not session.leaving
+
+
+def end_stranded(session: "Session") -> tuple[str, ...]:
+    """End such a turn, and say what it left open. Raises: RequestFailed (`diskFailed`)."""
+    from kova_ls.engine.turn import end_left
+
+    stopped = end_left(session)
+    session.go_on()
+    return stopped
+
+
 def strand(session: "Session", why: BaseException | None) -> None:
     """Say that the turn has stopped, and try again and again to write that."""
     if isinstance(why, KovaError):
@@ -27,7 +41,7 @@ def strand(session: "Session", why: BaseException | None) -> None:
 async def _settle(session: "Session") -> None:
     while True:
         await asyncio.sleep(AGAIN_S)
-        if not session.is_stranded:
+        if not is_stranded(session):
             return
         with suppress(KovaError):
-            session.end_stranded()
+            end_stranded(session)

@@ -152,7 +152,7 @@ async def _guard(
     await session.journal.sync()
 
 
-def end_stranded(session: "Session") -> tuple[str, ...]:
+def end_left(session: "Session") -> tuple[str, ...]:
     """End a turn that no task works on any more; returns what it left open, in words."""
     turn = TurnContext(session.state.turn_id or "")
     end = StepEnd(False, StopReason.INTERRUPTED)

@@ -1,7 +1,7 @@
 """The drawn state machine."""
 
 from kova_ls.codegen.diagram import draw
-from kova_ls.engine.machine import TRANSITIONS
+from kova_ls.engine.transitions import TRANSITIONS
 from kova_ls.journal.records import SessionRenamed, TurnCompleted, TurnResumed, TurnStarted
 from kova_ls.vocabulary import SessionState
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kova_ls.engine.approvals import PLAN_DECISIONS, Waiter, plan_card
+from kova_ls.engine.approvals import PLAN_DECISIONS, plan_card
 from kova_ls.tools._base import AskPlan
 from kova_ls.values import Option
 from tests.support.play import play
@@ -78,15 +78,6 @@ async def test_a_long_diff_approved_before_a_restart_is_not_asked_again(tmp_path
     assert (stage.workspace / "a.txt").read_text("utf-8") == BIG
     assert [x.type for x in stage.records()].count("approval.requested") == 1
     await stage.close()
-
-
-async def test_a_waiter_is_woken_once():
-    import asyncio
-
-    waiter = Waiter(asyncio.get_running_loop().create_future(), lambda by: None)
-    waiter.wake()
-    waiter.wake()
-    await waiter.future
 
 
 @pytest.mark.parametrize("level", ["ask", "workspace-write", "auto-edit"])

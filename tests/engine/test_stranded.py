@@ -70,14 +70,14 @@ async def test_an_end_that_cannot_be_written_is_said_and_written_when_there_is_r
     with contextlib.suppress(RequestFailed):
         stage.prompt(session, "Go.")
     await stage.idle(session)
-    assert session.is_stranded
+    assert stranded.is_stranded(session)
     [text] = warned
     assert text.startswith("A turn has stopped, and its end cannot be written yet. ")
     assert "No space left on device. Free some space" in text
     before = disk.n_refused
     while disk.n_refused < before + 3:
         await asyncio.sleep(0)
-    assert session.is_stranded
+    assert stranded.is_stranded(session)
     assert warned == [text]
     disk.left = None
     await stage.until(lambda: session.state.status is SessionState.IDLE)
