@@ -322,17 +322,20 @@ async def _start(
             lambda: sink, os.fdopen(read_end, "rb", buffering=0)
         )
         try:
-            process = await asyncio.create_subprocess_exec(
-                shell,
-                "-c",
-                command,
-                cwd=cwd,
-                env=dict(env),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=write_end,
-                stderr=write_end,
-                start_new_session=True,
+            starting = asyncio.ensure_future(
+                asyncio.create_subprocess_exec(
+                    shell,
+                    "-c",
+                    command,
+                    cwd=cwd,
+                    env=dict(env),
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=write_end,
+                    stderr=write_end,
+                    start_new_session=True,
+                )
             )
+            process = await _begun(starting)
         except BaseException:
             transport.close()
             raise
@@ -341,6 +344,23 @@ async def _start(
     finally:
         os.close(write_end)
     return process, transport
+
+
+async def _begun(
+    starting: asyncio.Future[asyncio.subprocess.Process],
+) -> asyncio.subprocess.Process:
+    """Return a process; a cancellation meanwhile comes at the next wait.
+
+    To cancel the start itself would end the shell alone and leave what it began.
+    """
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        process = await starting
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return process
 
 
 async def _end_group(process: asyncio.subprocess.Process, grace_s: float) -> tuple[int, ...]:

@@ -21,11 +21,12 @@ class Reserve:
     def keep(self) -> None:
         """Have the file, if there is room for it."""
         with suppress(OSError):
-            if os.path.exists(self._path):
+            # A full disk left less of it, or nothing but its name.
+            if os.stat(self._path).st_size >= _SIZE_BYTES:
                 return
-            with open(self._path, "wb", opener=private_opener) as file:
-                # Zeros would take no room where files are compressed.
-                file.write(os.urandom(_SIZE_BYTES))
+        with suppress(OSError), open(self._path, "wb", opener=private_opener) as file:
+            # Zeros would take no room where files are compressed.
+            file.write(os.urandom(_SIZE_BYTES))
 
     def give_up(self) -> None:
         """Make room for what must be written now."""

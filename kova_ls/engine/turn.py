@@ -224,7 +224,7 @@ def _close(session: "Session", status: ItemStatus, why: str) -> tuple[str, ...]:
     waiting |= {request.call_id for request in state.questions}
     if session.state.is_waiting:
         session.record(r.TurnResumed(turn_id=turn_id))
-    notes, session.stopped_notes = session.stopped_notes, []
+    notes = session.stopped_notes
     stopped.extend(notes)
     for item in session.state.open_items:
         if isinstance(item, ToolCallItem) and item.item_id not in waiting and not notes:
@@ -237,13 +237,14 @@ def _close(session: "Session", status: ItemStatus, why: str) -> tuple[str, ...]:
         session.record(
             r.StepCompleted(turn_id=turn_id, step_id=state.step_id, finish_reason="interrupted")
         )
+    session.stopped_notes = []
     return tuple(stopped)
 
 
 def _end_item(session: "Session", item: Item, status: ItemStatus, why: str) -> None:
     result = None
     if isinstance(item, ToolCallItem):
-        output, session.partial_output = session.partial_output, ""
+        output = session.partial_output
         result = f"{why} Output so far:\n{output}" if output else why
     session.record(
         r.ItemCompleted(
@@ -253,6 +254,9 @@ def _end_item(session: "Session", item: Item, status: ItemStatus, why: str) -> N
             result=result,
         )
     )
+    # Not before: what could not be written is written again.
+    if isinstance(item, ToolCallItem):
+        session.partial_output = ""
 
 
 # -- what the workspace says ---------------------------------------------------------------------

@@ -19,6 +19,13 @@ def test_what_is_kept_is_given_up_once_and_kept_again(tmp_path):
     assert place.exists()
 
 
+def test_what_a_full_disk_left_of_it_is_made_whole(tmp_path):
+    place = tmp_path / "reserve"
+    place.touch()
+    Reserve(place).keep()
+    assert place.stat().st_size == 64 * 1024
+
+
 def test_where_nothing_can_be_kept_nothing_is_said(tmp_path):
     reserve = Reserve(tmp_path / "missing" / "reserve")
     reserve.keep()

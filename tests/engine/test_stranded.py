@@ -10,7 +10,7 @@ import pytest
 from kova_ls.engine import stranded
 from kova_ls.errors import RequestFailed
 from kova_ls.journal import store
-from kova_ls.vocabulary import SessionState
+from kova_ls.vocabulary import ApprovalLevel, SessionState
 from tests.support.stage import Stage, call, say
 
 
@@ -82,4 +82,22 @@ async def test_an_end_that_cannot_be_written_is_said_and_written_when_there_is_r
     disk.left = None
     await stage.until(lambda: session.state.status is SessionState.IDLE)
     assert stage.records()[-1].type == "turn.completed"
+    await stage.close()
+
+
+async def test_what_a_stopped_command_printed_outlives_a_failed_write(tmp_path, monkeypatch):
+    line = "echo printed; touch on; sleep 600"
+    stage = Stage(tmp_path, [call("bash", command=line), say("Done.")])
+    session = stage.create()
+    session.configure("tester", level=ApprovalLevel.AUTO)
+    disk = Disk(monkeypatch, tmp_path / "data" / "reserve")
+    stage.prompt(session, "Go.")
+    while not (stage.workspace / "on").exists():
+        await asyncio.sleep(0)
+    disk.left = 0
+    stopped = await session.interrupt(None)
+    assert disk.n_refused == 1
+    assert any(what.startswith(line) for what in stopped)
+    [result] = [x.result for x in stage.records() if x.type == "item.completed" and x.result]
+    assert "Output so far:\nprinted" in result
     await stage.close()
