@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from tests.support import tools
+from tests.support.vscode import MAIN_PY, Workbench, open_workbench
 
 HERE = Path(__file__).parent
 
@@ -68,3 +69,21 @@ def model_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServ
         process.wait()
         process.stdin.close()
         process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Workbench]:
+    """One VS Code for all tests of a file: opening it takes most of the time."""
+    with open_workbench() as opened:
+        (opened.workspace / "main.py").write_text(MAIN_PY)
+        opened.script({"text": "Hello."})
+        opened.open_chat()
+        yield opened
+
+
+@pytest.fixture
+def chat(window: Workbench) -> Workbench:
+    """A new conversation over fresh files, the keyboard in its prompt."""
+    (window.workspace / "main.py").write_text(MAIN_PY)
+    window.new_chat()
+    return window

@@ -1,17 +1,15 @@
 """VS Code's real workbench, the real relay, the real engine: work with the agent from the chat."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.vscode import Workbench, open_workbench
+from tests.support.vscode import MAIN_PY, Workbench
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
-TEXT = "print('hi')\nx = 1\n"
 EDIT: dict[str, Any] = {
     "text": "I change it.",
     "calls": [
@@ -22,24 +20,6 @@ EDIT: dict[str, Any] = {
         },
     ],
 }
-
-
-@pytest.fixture(scope="module")
-def window() -> Iterator[Workbench]:
-    """One window for all tests of the file: opening it takes most of the time."""
-    with open_workbench() as opened:
-        (opened.workspace / "main.py").write_text(TEXT)
-        opened.script({"text": "Hello."})
-        opened.open_chat()
-        yield opened
-
-
-@pytest.fixture
-def chat(window: Workbench) -> Workbench:
-    """A new conversation over fresh files, the keyboard in its prompt."""
-    (window.workspace / "main.py").write_text(TEXT)
-    window.new_chat()
-    return window
 
 
 def set_level(chat: Workbench, level: str) -> None:
@@ -79,7 +59,7 @@ def test_an_edit_is_shown_in_the_diff_editor_and_allowed_by_keyboard(chat: Workb
     chat.click("role=button[name='Open diff: main.py']")
     chat.wait(".monaco-diff-editor", view=None)
     chat.wait("text=main.py (what Kova would change)", view=None)
-    assert main_py(chat).read_text() == TEXT
+    assert main_py(chat).read_text() == MAIN_PY
     chat.press("Alt+o")
     chat.wait(".item.replied >> text=Now x is 2.")
     chat.wait(".card", state="hidden")
@@ -303,7 +283,7 @@ def test_an_unsaved_document_is_changed_and_one_undo_takes_it_back(chat: Workben
     chat.wait(".item.replied >> text=Now it is 2.")
     chat.wait(f"{lines} >> text=x = 2", view=None)
     chat.wait(f"{lines} >> text=y = 3", view=None)
-    assert main_py(chat).read_text() == TEXT
+    assert main_py(chat).read_text() == MAIN_PY
     chat.focus_editor()
     chat.press("Control+z")
     chat.wait(f"{lines} >> text=x = 1", view=None)
@@ -316,12 +296,12 @@ def test_a_hunk_is_reverted_in_the_changes_view(chat: Workbench) -> None:
     chat.script(EDIT, {"text": "Now it is 2."})
     chat.ask("set x to 2")
     chat.wait(".item.replied >> text=Now it is 2.")
-    assert main_py(chat).read_text() != TEXT
+    assert main_py(chat).read_text() != MAIN_PY
     chat.command("Kova: Show the Changes")
     chat.wait(".hunk .add >> text=x = 2", view="changes")
     chat.click(".hunk >> role=button[name^='Revert']", view="changes")
     chat.wait("text=Nothing waits for review.", view="changes")
-    assert main_py(chat).read_text() == TEXT
+    assert main_py(chat).read_text() == MAIN_PY
     chat.command("View: Close All Editors")
 
 

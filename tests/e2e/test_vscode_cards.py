@@ -1,16 +1,14 @@
 """VS Code's real workbench: plans, the documents of the editor, its language tools, its language."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.vscode import Workbench, open_workbench
+from tests.support.vscode import MAIN_PY, Workbench, open_workbench
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
-TEXT = "print('hi')\nx = 1\n"
 EDIT: dict[str, Any] = {
     "calls": [
         {
@@ -20,24 +18,6 @@ EDIT: dict[str, Any] = {
     ],
 }
 LINES = ".editor-group-container.active .view-lines"
-
-
-@pytest.fixture(scope="module")
-def window() -> Iterator[Workbench]:
-    """One window for all tests of the file."""
-    with open_workbench() as opened:
-        (opened.workspace / "main.py").write_text(TEXT)
-        opened.script({"text": "Hello."})
-        opened.open_chat()
-        yield opened
-
-
-@pytest.fixture
-def chat(window: Workbench) -> Workbench:
-    """A new conversation over fresh files, the keyboard in its prompt."""
-    (window.workspace / "main.py").write_text(TEXT)
-    window.new_chat()
-    return window
 
 
 def with_plan(chat: Workbench, *after: dict[str, Any]) -> None:
@@ -144,7 +124,7 @@ def test_a_dirty_document_stays_dirty(chat: Workbench) -> None:
     chat.wait(".item.replied >> text=Now it is 2.")
     chat.wait(f"{LINES} >> text=x = 2", view=None)
     chat.wait(".tab.active.dirty[aria-label^='main.py']", view=None)
-    assert (chat.workspace / "main.py").read_text() == TEXT
+    assert (chat.workspace / "main.py").read_text() == MAIN_PY
     chat.command("File: Revert File")
     chat.command("View: Close All Editors")
 

@@ -1,11 +1,10 @@
 """VS Code's real workbench: what is read before it is allowed, and the conversation by keyboard."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.vscode import Workbench, open_workbench
+from tests.support.vscode import Workbench
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
@@ -17,23 +16,6 @@ PASTE = """(() => {
   const paste = new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true});
   document.querySelector(".prompt textarea").dispatchEvent(paste);
 })()"""
-
-
-@pytest.fixture(scope="module")
-def window() -> Iterator[Workbench]:
-    """One window for all tests of the file."""
-    with open_workbench() as opened:
-        (opened.workspace / "main.py").write_text("x = 1\n")
-        opened.script({"text": "Hello."})
-        opened.open_chat()
-        yield opened
-
-
-@pytest.fixture
-def chat(window: Workbench) -> Workbench:
-    """A new conversation, the keyboard in its prompt."""
-    window.new_chat()
-    return window
 
 
 def command(line: str) -> dict[str, Any]:

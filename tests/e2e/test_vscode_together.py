@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.lsp_client import Client
-from tests.support.vscode import Beside, Workbench, open_workbench
+from tests.support.vscode import Beside, Workbench
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
@@ -22,23 +22,6 @@ EDIT: dict[str, Any] = {
         },
     ],
 }
-
-
-@pytest.fixture(scope="module")
-def window() -> Iterator[Workbench]:
-    """One window for all tests of the file."""
-    with open_workbench() as opened:
-        opened.script({"text": "Hello."})
-        opened.open_chat()
-        yield opened
-
-
-@pytest.fixture
-def chat(window: Workbench) -> Workbench:
-    """A new conversation over fresh files, the keyboard in its prompt."""
-    (window.workspace / "main.py").write_text("print('hi')\nx = 1\n")
-    window.new_chat()
-    return window
 
 
 @pytest.fixture

@@ -27,6 +27,8 @@ BIN = Path(sys.executable).parent
 DRIVER = tools.ROOT / "tests" / "support" / "workbench" / "driver.mjs"
 
 EDITOR_WITH_KEYBOARD = ".editor-group-container.active .monaco-editor.focused"
+MAIN_PY = "print('hi')\nx = 1\n"
+"""The file that tests have the agent look at and change."""
 
 SETTINGS: dict[str, Any] = {
     "workbench.startupEditor": "none",
