@@ -57,6 +57,7 @@ _SILENT_PLACES = frozenset(
         "engine/context.py:diagnostics",
         "engine/context.py:_written",
         "engine/context.py:_review",
+        "engine/autonomy.py:_CLOSED",
         "engine/autonomy.py:_WAITS",
         "engine/autonomy.py:_paused",
         "engine/autonomy.py:create",
