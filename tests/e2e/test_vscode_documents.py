@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.vscode import Workbench, open_workbench
+from tests.support.vscode import EDITOR_WITH_KEYBOARD, Workbench, open_workbench
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
@@ -196,15 +196,18 @@ def test_a_huge_document_is_changed_in_place(chat: Workbench) -> None:
 
 def test_a_new_document_is_changed_before_it_is_a_file(chat: Workbench) -> None:
     chat.script(edit("new.txt", "one", "two"), {"text": "It is two."})
-    chat.press("Control+1", "Control+Alt+u")
+    chat.press("Control+1")
+    chat.wait(".editor-group-container.active:focus", view=None)
+    chat.press("Control+Alt+u")
     chat.wait(".tab.active[aria-label^='new.txt']", view=None)
-    chat.wait(".editor-group-container.active .monaco-editor.focused", view=None)
+    chat.wait(EDITOR_WITH_KEYBOARD, view=None)
     chat.type("one")
     chat.wait(f"{LINES} >> text=one", view=None)
     ask(chat, "make it two", "It is two.")
     chat.wait(f"{LINES} >> text=two", view=None)
     assert not (chat.workspace / "new.txt").exists()
-    chat.press("Control+1", "Control+z")
+    chat.focus_editor()
+    chat.press("Control+z")
     chat.wait(f"{LINES} >> text=one", view=None)
 
 

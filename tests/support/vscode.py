@@ -233,7 +233,8 @@ class Workbench:
         """Begin a new conversation, the keyboard in its prompt; in a new window after a failure."""
         if self._has_failed:
             self._has_failed = False
-            self.open_chat(self._place)
+            self.open(self._place)
+            self.command("Kova: Open the Conversation")
         self.command("Kova: New Conversation")
         self.wait("text=What shall we do?")
         self.focus_prompt(is_given=False)
