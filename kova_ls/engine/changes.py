@@ -78,7 +78,7 @@ async def wrote(
         return
     uri = file_uri(path)
     async with session.review_lock:
-        known = next((c for c in session.state.changes.values() if c.uri == uri), None)
+        known = change_of(session, path)
         turn_id = session.state.turn_id
         base, kind, turns = before, "modify" if before is not None else "create", ()
         if known is not None:
@@ -396,6 +396,12 @@ def _counts(before: str, now: str) -> tuple[int, int]:
             removed += j - i
             added += m - k
     return added, removed
+
+
+def change_of(session: "Session", path: str) -> r.ChangesUpdated | None:
+    """Return what is not reviewed of a file."""
+    uri = file_uri(path)
+    return next((c for c in session.state.changes.values() if c.uri == uri), None)
 
 
 def path_of(record: r.ChangesUpdated) -> str:

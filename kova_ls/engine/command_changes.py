@@ -16,16 +16,14 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from kova_ls.engine.blobs import load
-from kova_ls.engine.changes import is_same_but_ends, path_of, wrote
+from kova_ls.engine.changes import change_of, is_same_but_ends, path_of, wrote
 from kova_ls.engine.disk import decode, read
 from kova_ls.engine.overlays import Stamp, stamp_of
 from kova_ls.engine.workspace import Overlays
 from kova_ls.journal import records as r
 from kova_ls.permission.effects import Effect, ReadPath, WritePath
-from kova_ls.permission.facts import Facts
-from kova_ls.permission.protected import find_guard, may_be_sensitive
+from kova_ls.permission.protected import secret_test
 from kova_ls.tools._base import TextFile, ToolError
-from kova_ls.vocabulary import ApprovalLevel, Mode
 
 if TYPE_CHECKING:
     from kova_ls.engine.session import Session
@@ -66,18 +64,19 @@ async def known_before(session: "Session", overlays: Overlays) -> Known:
     """Return the known files as a command will find them."""
     records = {path_of(record): record for record in session.state.changes.values()}
     documents = {document.path: document for document in overlays.below(os.sep)}
-    home = session.engine.places.home
-    wanted = dict.fromkeys(
+    has_secrets = secret_test(session.engine.places.home)
+    wanted = (
         path
-        for path in (*records, *documents, *reversed(session.seen_paths))
+        for path in dict.fromkeys((*records, *documents, *reversed(session.seen_paths)))
         if path != session.plan_path
         and not (path in documents and documents[path].is_dirty)
-        and not _has_secrets(path, home)
+        and not has_secrets(path)
     )
-    if not wanted:
+    paths = list(islice(wanted, _MAX_FILES))
+    if not paths:
         return {}
     typed = {path: document.typed for path, document in documents.items()}
-    return await asyncio.to_thread(_read, list(islice(wanted, _MAX_FILES)), records, typed)
+    return await asyncio.to_thread(_read, paths, records, typed)
 
 
 async def record_after(session: "Session", overlays: Overlays, known: Known) -> None:
@@ -96,7 +95,7 @@ async def record_after(session: "Session", overlays: Overlays, known: Known) -> 
                 continue
         elif was.file is None or was.file.encoding != "utf-8" or was.file.has_bom:
             continue  # putting back could not write the same bytes
-        record = next((c for c in session.state.changes.values() if path_of(c) == path), None)
+        record = change_of(session, path)
         # What a person put back while it ran has its own record already.
         before = (
             was.file and was.file.text
@@ -110,14 +109,6 @@ async def record_after(session: "Session", overlays: Overlays, known: Known) -> 
         elif now is not None and is_same_but_ends(before, now):
             continue
         await wrote(session, path, before, now, was.permissions)
-
-
-def _has_secrets(path: str, home: str) -> bool:
-    if not may_be_sensitive(path):
-        return False
-    facts = Facts(mode=Mode.AGENT, level=ApprovalLevel.ASK, workspace=None, home=home)
-    guarded = find_guard(path, facts, for_reading=True)
-    return guarded is not None and guarded.kind == "sensitive"
 
 
 def _read(paths: list[str], records: dict[str, r.ChangesUpdated], typed: dict[str, int]) -> Known:

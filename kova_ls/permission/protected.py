@@ -4,7 +4,9 @@ Invariant: judged by the resolved path; names compare without case, prefixes as 
 """
 
 import re
+from collections.abc import Callable
 from fnmatch import fnmatchcase, translate
+from functools import cache
 from typing import Literal, NamedTuple
 
 from kova_ls.permission.effects import ReadPath, WritePath
@@ -191,6 +193,32 @@ def find_guard(path: str, facts: Facts, *, for_reading: bool = False) -> Guarded
         if not for_reading and found is None:
             found = guarded
     return found
+
+
+def secret_test(home: str) -> Callable[[str], bool]:
+    """Return a test of resolved paths: files with secrets, whose very reading asks."""
+    facts = Facts(mode=Mode.AGENT, level=ApprovalLevel.ASK, workspace=None, home=home)
+    first_look = _maybe_secret()
+
+    def has_secrets(path: str) -> bool:
+        if first_look.search(path) is None:
+            return False
+        return find_guard(path, facts, for_reading=True) is not None
+
+    return has_secrets
+
+
+@cache
+def _maybe_secret() -> re.Pattern[str]:
+    """Return a quick first look at many paths; what it passes over is certainly not sensitive."""
+    names = (
+        translate(pattern.rpartition("/")[2]).removesuffix(r"\Z")
+        for guarded in GUARDED
+        if guarded.kind == "sensitive"
+        for pattern in guarded.patterns.split()
+    )
+    alternatives = "|".join(names).replace(".*", "[^/]*")
+    return re.compile(f"(?:^|/)(?:{alternatives})(?:/|$)", re.IGNORECASE)
 
 
 def _matches(path: str, facts: Facts, *, for_reading: bool) -> "list[Guarded]":

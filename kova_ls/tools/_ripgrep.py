@@ -4,7 +4,6 @@ Invariant: the person's own ripgrep settings have no say; version control folder
 files are never in a result.
 """
 
-import fnmatch
 import os
 import re
 import shutil
@@ -13,10 +12,8 @@ import sysconfig
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from kova_ls.permission.facts import Facts
-from kova_ls.permission.protected import GUARDED, find_guard
+from kova_ls.permission.protected import secret_test
 from kova_ls.tools._base import ToolContext, ToolError
-from kova_ls.vocabulary import ApprovalLevel, Mode
 
 TIMEOUT_S = 30.0
 MAX_BYTES = 20_000_000
@@ -27,18 +24,6 @@ _COMMON = (
     *(f"--glob=!**/{folder}/**" for folder in (".git", ".hg", ".svn", ".jj")),
     "--glob=!**/.git",
 )
-_MAYBE_SENSITIVE = re.compile(
-    "(?:^|/)(?:"
-    + "|".join(
-        fnmatch.translate(pattern.rpartition("/")[2]).removesuffix(r"\Z")
-        for guarded in GUARDED
-        if guarded.kind == "sensitive"
-        for pattern in guarded.patterns.split()
-    ).replace(".*", "[^/]*")
-    + ")(?:/|$)",
-    re.IGNORECASE,
-)
-"""A quick first look; what it lets through is certainly not sensitive."""
 
 
 @cache
@@ -107,17 +92,7 @@ def missing(code: int, was_cut: bool) -> str:
 
 def secrets(ctx: ToolContext) -> Callable[[str], bool]:
     """Return a test of resolved paths: files with secrets, which no search shows."""
-    facts = Facts(
-        mode=Mode.AGENT, level=ApprovalLevel.ASK, workspace=None, home=ctx.resolve("~").path
-    )
-
-    def is_sensitive(path: str) -> bool:
-        if _MAYBE_SENSITIVE.search(path) is None:
-            return False
-        guarded = find_guard(path, facts, for_reading=True)
-        return guarded is not None and guarded.kind == "sensitive"
-
-    return is_sensitive
+    return secret_test(ctx.resolve("~").path)
 
 
 @cache

@@ -2,14 +2,6 @@ import pytest
 
 from kova_ls.engine import ahead
 from kova_ls.vocabulary import Mode
-from tests.support.stage import Stage
-
-
-@pytest.fixture
-async def stage(tmp_path):
-    stage = Stage(tmp_path)
-    yield stage
-    await stage.close()
 
 
 @pytest.fixture(autouse=True)

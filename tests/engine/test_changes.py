@@ -1,6 +1,5 @@
 import asyncio
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,24 +10,12 @@ from hypothesis import strategies as st
 from kova_ls.engine import Session
 from kova_ls.engine.blobs import load
 from kova_ls.engine.changes import FileReview, ReviewHunk, decide, look, wrote
-from kova_ls.engine.overlays import SharedOverlays
 from kova_ls.engine.workspace import Files
 from kova_ls.journal import records as r
 from kova_ls.tools._base import TextFile
 from tests.support.stage import Stage, call, say
 
 OLD = "".join(f"line {n}\n" for n in range(1, 13))
-
-
-@pytest.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    stage = Stage(tmp_path)
-    yield stage
-    await stage.close()
-
-
-def overlays(stage: Stage) -> SharedOverlays:
-    return SharedOverlays(stage.editor, stage.engine.editors)
 
 
 _SAID: dict[str, list[dict[str, Any]]] = {}
@@ -50,7 +37,7 @@ def edit(old: str, new: str, path: str = "a.txt") -> dict[str, Any]:
 
 
 async def reviews(stage: Stage, session: Session) -> list[FileReview]:
-    return await look(session, overlays(stage))
+    return await look(session, stage.overlays)
 
 
 async def hunks(stage: Stage, session: Session) -> list[tuple[str, str, bool]]:
@@ -78,7 +65,7 @@ async def decided(
     def is_meant(_: FileReview, hunk: ReviewHunk | None) -> bool:
         return number is None or (hunk is not None and hunk.id == ids[number])
 
-    return await decide(session, overlays(stage), decision, "tester", is_meant)
+    return await decide(session, stage.overlays, decision, "tester", is_meant)
 
 
 class TestRecording:
@@ -104,7 +91,7 @@ class TestRecording:
             ("line 5\n", "E\n"),
             ("line 9\n", "I\n"),
         ]
-        assert await look(session, overlays(stage), "another turn") == []
+        assert await look(session, stage.overlays, "another turn") == []
 
     async def test_what_the_agent_took_back_itself_is_no_change(self, stage: Stage) -> None:
         stage.put("a.txt", OLD)

@@ -1,30 +1,15 @@
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from kova_ls.engine import Session
 from kova_ls.engine.changes import FileReview, decide, look
-from kova_ls.engine.overlays import SharedOverlays
 from kova_ls.journal import records as r
 from kova_ls.vocabulary import ApprovalLevel
 from tests.support.stage import Stage, call, say
 
 OLD = "one\ntwo\nthree\n"
-
-
-@pytest.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    stage = Stage(tmp_path)
-    yield stage
-    await stage.close()
-
-
-def overlays(stage: Stage) -> SharedOverlays:
-    return SharedOverlays(stage.editor, stage.engine.editors)
 
 
 async def turn(stage: Stage, *steps: dict[str, Any]) -> Session:
@@ -38,11 +23,11 @@ async def turn(stage: Stage, *steps: dict[str, Any]) -> Session:
 
 
 async def reviews(stage: Stage, session: Session) -> list[FileReview]:
-    return await look(session, overlays(stage))
+    return await look(session, stage.overlays)
 
 
 async def put_back(stage: Stage, session: Session) -> list[str]:
-    return await decide(session, overlays(stage), "revert", "tester", lambda *_: True)
+    return await decide(session, stage.overlays, "revert", "tester", lambda *_: True)
 
 
 def bash(line: str) -> dict[str, Any]:
@@ -137,7 +122,7 @@ async def test_a_deleted_file_that_is_there_again_stays(stage: Stage) -> None:
     [refused] = await put_back(stage, session)
     assert refused == "a.txt was deleted by the agent and is there again."
     assert path.read_text() == "mine\n"
-    assert await decide(session, overlays(stage), "keep", "tester", lambda *_: True) == []
+    assert await decide(session, stage.overlays, "keep", "tester", lambda *_: True) == []
     assert session.state.changes == {}
 
 

@@ -5,14 +5,6 @@ import pytest
 from kova_ls.engine.trust import trusts
 from kova_ls.errors import RequestFailed
 from kova_ls.vocabulary import ApprovalLevel
-from tests.support.stage import Stage
-
-
-@pytest.fixture
-async def stage(tmp_path):
-    stage = Stage(tmp_path)
-    yield stage
-    await stage.close()
 
 
 async def test_home_and_root_are_never_trusted(stage):

@@ -12,6 +12,7 @@ from typing import Any
 
 from kova_ls.engine import Engine, Session
 from kova_ls.engine.answers import answer, respond
+from kova_ls.engine.overlays import SharedOverlays
 from kova_ls.engine.workspace import file_uri
 from kova_ls.journal.records import Record
 from kova_ls.journal.store import Stored
@@ -99,6 +100,11 @@ class Stage:
         self.facts: list[Stored | Delta] = []
         self.told = asyncio.Event()
         self.engine = self.start_engine()
+
+    @property
+    def overlays(self) -> SharedOverlays:
+        """The open documents, the editor's own first."""
+        return SharedOverlays(self.editor, self.engine.editors)
 
     def put(self, name: str, content: str) -> Path:
         """Create a file in the workspace."""
