@@ -109,9 +109,24 @@ async function chooseQuickly(key, text, title, hasWorked = async () => {}) {
   }
 }
 
+async function cover(isCovered) {
+  const emulation = await page.context().newCDPSession(page);
+  await emulation.send("Emulation.setFocusEmulationEnabled", { enabled: !isCovered });
+  if (isCovered) {
+    other ??= await page.context().newPage();
+    await other.bringToFront();
+  } else {
+    await other?.close();
+    other = undefined;
+    await page.bringToFront();
+  }
+  await emulation.detach();
+}
+
 const operations = {
   async open({ url, width = 1280, height = 800, scale = 1 }) {
     await page?.context().close();
+    other = undefined;
     const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: scale });
     page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
@@ -120,17 +135,20 @@ const operations = {
   },
   /** Let the window be the one that the person works in, or have another one cover it. */
   async setWindowFocus({ isFocused }) {
-    const emulation = await page.context().newCDPSession(page);
-    await emulation.send("Emulation.setFocusEmulationEnabled", { enabled: isFocused });
-    if (isFocused) {
-      await other?.close();
-      other = undefined;
-      await page.bringToFront();
-    } else {
-      other ??= await page.context().newPage();
-      await other.bringToFront();
+    const told = page.locator(`.part.titlebar${isFocused ? ":not(.inactive)" : ".inactive"}`);
+    for (const end = Date.now() + PATIENCE_MS; ; ) {
+      await cover(!isFocused);
+      try {
+        await told.waitFor({ state: "attached", timeout: 1000 });
+        return;
+      } catch (error) {
+        if (Date.now() > end) {
+          throw error;
+        }
+      }
+      // The workbench misses a blur that comes while a frame of it has the keyboard.
+      await cover(isFocused);
     }
-    await emulation.detach();
   },
   async resize({ width, height }) {
     await page.setViewportSize({ width, height });
